@@ -1,0 +1,1 @@
+//! Benchmarks of locsteal beside its peers.

@@ -1,0 +1,1 @@
+//! The procedural macros of [`locsteal`](https://docs.rs/locsteal): use them through that crate.

@@ -1,0 +1,4 @@
+//! Loops.
+#![allow(dead_code, reason = "skeleton")]
+
+mod launch;

@@ -1,0 +1,1 @@
+//! Behaviour of locsteal seen from outside: the tests stand in `tests/`.
