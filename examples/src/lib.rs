@@ -1,1 +1,135 @@
-//! What the example programs share.
+//! What the example programs share: timing one form of a loop against another, and checking that both say the same.
+
+use std::fmt;
+use std::time::{Duration, Instant};
+
+/// How long the serial and the parallel form of some work take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Times {
+    /// Median time of the serial form.
+    pub serial: Duration,
+    /// Median time of the parallel form.
+    pub parallel: Duration,
+}
+
+impl Times {
+    /// Runs both forms `repeat` times, but at least once, in turn.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use locsteal_examples::Times;
+    ///
+    /// let (mut serial, mut parallel) = (0, 0);
+    /// Times::measure(3, || serial += 1, || parallel += 1);
+    /// assert_eq!((serial, parallel), (3, 3));
+    /// ```
+    pub fn measure(repeat: usize, mut serial: impl FnMut(), mut parallel: impl FnMut()) -> Self {
+        let repeat = repeat.max(1);
+        let rounds = (0..repeat).map(|_| (time(&mut serial), time(&mut parallel)));
+        let (serial, parallel): (Vec<_>, Vec<_>) = rounds.unzip();
+        Self { serial: median(serial), parallel: median(parallel) }
+    }
+
+    /// How many times as fast as the serial form the parallel one is.
+    pub fn speed_up(&self) -> f64 {
+        self.serial.as_secs_f64() / self.parallel.as_secs_f64()
+    }
+}
+
+/// Three columns: serial time, parallel time, speed-up.
+impl fmt::Display for Times {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (serial, parallel) = (format!("{:.3?}", self.serial), format!("{:.3?}", self.parallel));
+        write!(f, "{serial:>10} {parallel:>10} {:>9.2}", self.speed_up())
+    }
+}
+
+impl Times {
+    /// The heads of the columns that [`Times`] prints.
+    pub const HEADS: &str = "    serial   parallel  speed-up";
+}
+
+/// How long one run of `work` takes.
+pub fn time(work: &mut impl FnMut()) -> Duration {
+    let start = Instant::now();
+    work();
+    start.elapsed()
+}
+
+/// The middle of `times`; of an even number of them, the smaller one of the two in the middle.
+///
+/// # Panics
+///
+/// If there are none.
+pub fn median(mut times: Vec<Duration>) -> Duration {
+    let middle = (times.len() - 1) / 2;
+    *times.select_nth_unstable(middle).1
+}
+
+/// The parallel form of some work gave another result than the serial one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mismatch {
+    /// What was computed.
+    pub what: &'static str,
+    /// The first element in which the results differ; the length of the shorter one if it is part of the longer one.
+    pub element: usize,
+}
+
+impl fmt::Display for Mismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { what, element } = self;
+        write!(f, "{what}: the parallel result is not the serial one, first in element {element}")
+    }
+}
+
+impl std::error::Error for Mismatch {}
+
+/// Checks that two results are the same bit for bit; `bits` gives the bits of an element.
+///
+/// # Errors
+///
+/// [`Mismatch`] if they are not.
+///
+/// # Examples
+///
+/// ```
+/// use locsteal_examples::{Mismatch, same_bits};
+///
+/// assert_eq!(same_bits("demo", &[f32::NAN], &[f32::NAN], f32::to_bits), Ok(()));
+/// let differ = same_bits("demo", &[1.0, 0.0], &[1.0, -0.0], f32::to_bits);
+/// assert_eq!(differ, Err(Mismatch { what: "demo", element: 1 }));
+/// ```
+pub fn same_bits<T: Copy, B: PartialEq>(
+    what: &'static str,
+    serial: &[T],
+    parallel: &[T],
+    bits: impl Fn(T) -> B,
+) -> Result<(), Mismatch> {
+    let differ = serial.iter().zip(parallel).position(|(a, b)| bits(*a) != bits(*b));
+    let shorter = serial.len().min(parallel.len());
+    match differ.or((serial.len() != parallel.len()).then_some(shorter)) {
+        None => Ok(()),
+        Some(element) => Err(Mismatch { what, element }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_median_is_one_of_the_times() {
+        let seconds = |times: &[u64]| times.iter().copied().map(Duration::from_secs).collect();
+        assert_eq!(median(seconds(&[9])), Duration::from_secs(9));
+        assert_eq!(median(seconds(&[9, 2, 5])), Duration::from_secs(5));
+        assert_eq!(median(seconds(&[9, 2, 5, 1])), Duration::from_secs(2));
+    }
+
+    #[test]
+    fn lengths_are_compared_too() {
+        let element = |a: &[f32], b: &[f32]| same_bits("", a, b, f32::to_bits).unwrap_err().element;
+        assert_eq!(element(&[1.0, 2.0], &[1.0]), 1);
+        assert_eq!(element(&[], &[1.0]), 0);
+    }
+}
