@@ -1,4 +1,5 @@
-//! What the example programs share: timing one form of a loop against another, and checking that both say the same.
+//! What the example programs share: made-up input, timing one form of a loop against another, and checking that both
+//! give the same.
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -114,9 +115,29 @@ pub fn same_bits<T: Copy, B: PartialEq>(
     }
 }
 
+/// A number from 0 to below 1 that looks random and depends on `seed` alone.
+///
+/// The mixing steps are those of `SplitMix64`: Steele, Lea and Flood, "Fast splittable pseudorandom number generators",
+/// OOPSLA 2014.
+pub fn noise(seed: usize) -> f64 {
+    let mut bits = (seed as u64).wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    bits ^= bits >> 31;
+    (bits >> 11) as f64 / (1_u64 << 53) as f64
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn noise_fills_its_range_evenly() {
+        let numbers: Vec<f64> = (0..10_000).map(noise).collect();
+        assert!(numbers.iter().all(|number| (0.0..1.0).contains(number)));
+        let mean = numbers.iter().sum::<f64>() / 10_000.0;
+        assert!((mean - 0.5).abs() < 0.01, "{mean}");
+    }
 
     #[test]
     fn the_median_is_one_of_the_times() {
