@@ -37,13 +37,8 @@ impl Histogram {
     /// The bits that a byte needs on average in the best code that looks at no other byte: the entropy.
     fn entropy(&self) -> f64 {
         let total = self.0.iter().sum::<u64>() as f64;
-        let share = |&count: &u64| count as f64 / total;
-        self.0
-            .iter()
-            .map(share)
-            .filter(|share| *share > 0.0)
-            .map(|share| -share * share.log2())
-            .sum()
+        let used = self.0.iter().filter(|count| **count > 0);
+        used.map(|count| *count as f64 / total).fold(0.0, |bits, share| bits - share * share.log2())
     }
 }
 
@@ -82,6 +77,9 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     order.sort_by_key(|byte| std::cmp::Reverse(other.0[usize::from(*byte)]));
     for byte in order.into_iter().take(5) {
         let count = other.0[usize::from(byte)];
+        if count == 0 {
+            break;
+        }
         println!("{:>8} {count:>10}", format!("{:?}", char::from(byte)));
     }
     println!("the parallel result is the serial one");
