@@ -5,6 +5,9 @@
 mod loops;
 mod pool;
 mod sched;
+mod stats;
+mod sync;
 
 pub use pool::Pool;
 pub use sched::{Locality, Schedule};
+pub use stats::{ByTier, Stats};

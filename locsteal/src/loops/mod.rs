@@ -2,3 +2,4 @@
 #![allow(dead_code, reason = "skeleton")]
 
 mod launch;
+mod participant;
