@@ -136,8 +136,15 @@ fn run_shared<E: Entry>(
         grain,
         locality: plan.locality,
     };
-    let ticket =
-        Ticket { shared, lane, generation, width, seat: thief.seat, entry: SeatEntry::Owner, notice };
+    let ticket = Ticket {
+        shared,
+        lane,
+        generation,
+        width,
+        seat: thief.seat,
+        entry: SeatEntry::Owner,
+        notice,
+    };
     if !kind.has_blocks() {
         lane.board.reset_counter();
     }

@@ -40,11 +40,7 @@ impl<'a> Participant<'a> {
     }
 
     /// The caller sits down, before the loop is opened to others.
-    pub(super) fn caller(
-        thief: Thief,
-        view: View<'a>,
-        lane: &'a Lane,
-    ) -> Self {
+    pub(super) fn caller(thief: Thief, view: View<'a>, lane: &'a Lane) -> Self {
         let walk = Walk::caller(thief, &view);
         Self {
             ending: view.board.ending(),

@@ -102,7 +102,7 @@ impl PoolBuilder {
         let trusted = self.topology.is_some();
         let topology = self.topology.unwrap_or_else(Topology::detect);
         let threads = match self.threads {
-            0 => width::default_width(settings.threads, topology.cpus(), Path::new("/")).seats(),
+            0 => width::default_width(settings.threads, topology.cpus(), Path::new("/")).seats,
             threads => threads,
         };
         let mut seating = Seating::new(&topology, threads).layout(self.layout);
@@ -128,11 +128,8 @@ impl PoolBuilder {
 
 fn confine_to_real_cpus(homes: &mut [Home], allowed: &CpuSet) {
     for home in homes {
-        home.mask = home
-            .mask
-            .take()
-            .map(|mask| mask.intersection(allowed))
-            .filter(|mask| !mask.is_empty());
+        home.mask =
+            home.mask.take().map(|mask| mask.intersection(allowed)).filter(|mask| !mask.is_empty());
     }
 }
 

@@ -8,7 +8,7 @@ use std::mem::size_of;
 use crossbeam_utils::CachePadded;
 
 use super::sleep::Bell;
-use crate::sched::{Board, Entry, Kind, Locality};
+use crate::sched::{Board, Entry, Generation, Kind, Locality};
 use crate::stats::Counters;
 use crate::sync::{AtomicBool, AtomicU64, Ordering, SharedCell};
 
@@ -21,15 +21,13 @@ impl Epoch {
     /// The widest loop.
     pub(crate) const MAX_WIDTH: usize = (1 << Self::WIDTH_BITS) - 1;
 
-    pub(crate) const fn new(generation: u64, width: usize, publishes: bool) -> Self {
-        Self((generation << 1 | publishes as u64) << Self::WIDTH_BITS | width as u64)
+    pub(crate) const fn new(generation: Generation, width: usize, publishes: bool) -> Self {
+        Self((generation.bits() << 1 | publishes as u64) << Self::WIDTH_BITS | width as u64)
     }
 
-    /// 48 bits: at ten million loops a second they last most of a year; a worker would have to sleep through exactly
-    /// all of them to mistake one loop for another.
     #[inline]
-    pub(crate) const fn generation(self) -> u64 {
-        self.0 >> (Self::WIDTH_BITS + 1)
+    pub(crate) const fn generation(self) -> Generation {
+        Generation::from_bits(self.0 >> (Self::WIDTH_BITS + 1))
     }
 
     #[inline]
@@ -123,9 +121,8 @@ impl Lane {
     }
 
     /// The generation of the next loop; only while the lane is claimed.
-    pub(crate) fn next_generation(&self) -> u64 {
-        let last = Epoch(self.down.epoch.load(Ordering::Relaxed)).generation();
-        (last + 1) & ((1 << 48) - 1)
+    pub(crate) fn next_generation(&self) -> Generation {
+        Epoch(self.down.epoch.load(Ordering::Relaxed)).generation().next()
     }
 
     /// Opens a loop to the workers.

@@ -48,7 +48,9 @@ impl LocalityReport {
         lines.push(
             match seats.placement() {
                 Placement::Free => "workers run on any CPU that the process may use",
-                Placement::Llc => "each worker is confined to the allowed CPUs of one last-level cache",
+                Placement::Llc => {
+                    "each worker is confined to the allowed CPUs of one last-level cache"
+                }
                 Placement::Cpu => "each worker is confined to one CPU of its own",
             }
             .into(),

@@ -8,7 +8,7 @@ use super::lane::{Lane, Notice};
 use super::seats::Seats;
 use super::sleep::Sleepers;
 use crate::clock;
-use crate::sched::{Deal, Entry, Orders, Thief, View};
+use crate::sched::{Deal, Entry, Generation, Thief, View};
 use crate::stats::{Counters, Stats};
 use crate::sync::{AtomicU64, AtomicUsize, Ordering};
 
@@ -51,7 +51,7 @@ struct Place {
 pub(crate) struct Ticket<'a> {
     pub(crate) shared: &'a Shared,
     pub(crate) lane: &'a Lane,
-    pub(crate) generation: u64,
+    pub(crate) generation: Generation,
     pub(crate) width: usize,
     pub(crate) seat: usize,
     pub(crate) entry: Entry,

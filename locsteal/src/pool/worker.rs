@@ -3,13 +3,13 @@
 use super::lane::Epoch;
 use super::shared::{Shared, Ticket};
 use crate::clock::ticks;
-use crate::sched::Entry;
+use crate::sched::{Entry, Generation};
 use crate::stats::Stats;
 
 /// Works at `seat` until the crew is dismissed.
 pub(crate) fn work(shared: &Shared, seat: usize, crew: u64) {
     shared.take_place(seat);
-    let mut watch = Watch { shared, seat, seen: vec![0; shared.lanes()] };
+    let mut watch = Watch { shared, seat, seen: vec![Generation::default(); shared.lanes()] };
     let mut idle = Idle::new(shared.spin);
     while shared.crew() == crew {
         if watch.take_part() {
@@ -26,7 +26,7 @@ pub(crate) fn work(shared: &Shared, seat: usize, crew: u64) {
 struct Watch<'a> {
     shared: &'a Shared,
     seat: usize,
-    seen: Vec<u64>,
+    seen: Vec<Generation>,
 }
 
 impl Watch<'_> {
@@ -54,7 +54,7 @@ impl Watch<'_> {
     /// Sleeps until woken, unless there is something to do.
     fn sleep(&mut self, crew: u64) {
         self.shared.sleepers.announce(self.seat);
-        let open = |(lane, &seen): (&super::lane::Lane, &u64)| {
+        let open = |(lane, &seen): (&super::lane::Lane, &Generation)| {
             let epoch = lane.epoch();
             epoch.generation() != seen && lane.could_enter(epoch, self.seat)
         };

@@ -58,10 +58,6 @@ impl Block {
         Self(AtomicU64::new(Span::EMPTY.pack()))
     }
 
-    pub(crate) fn left(&self) -> Span {
-        Span::unpack(self.0.load(Ordering::Relaxed))
-    }
-
     /// Sets the block while nobody else may touch it: before it is published, or after everyone has left.
     pub(crate) fn set(&self, span: Span) {
         self.0.store(span.pack(), Ordering::Relaxed);
@@ -90,12 +86,7 @@ impl Block {
     /// Puts `span` into the block if it is empty; gives back whether it did.
     pub(crate) fn refill(&self, span: Span) -> bool {
         self.0
-            .compare_exchange(
-                Span::EMPTY.pack(),
-                span.pack(),
-                Ordering::Relaxed,
-                Ordering::Relaxed,
-            )
+            .compare_exchange(Span::EMPTY.pack(), span.pack(), Ordering::Relaxed, Ordering::Relaxed)
             .is_ok()
     }
 }

@@ -8,7 +8,7 @@ use crossbeam_utils::CachePadded;
 use super::block::{Block, Span};
 use super::ending::Ending;
 use super::partition::Deal;
-use super::presence::{Phase, Presence};
+use super::presence::{Generation, Phase, Presence};
 use crate::sync::{AtomicU64, Ordering};
 
 /// What others must know of a seat, in one cache line.
@@ -87,7 +87,7 @@ impl Board {
     }
 
     /// The owner of `seat` comes to the loop `generation`. `publishes`: it is going to publish its block.
-    pub(crate) fn enter(&self, generation: u64, seat: usize, publishes: bool) -> Entry {
+    pub(crate) fn enter(&self, generation: Generation, seat: usize, publishes: bool) -> Entry {
         let presence = &self.seats[seat].presence;
         let mut seen = presence.read();
         loop {
@@ -106,7 +106,7 @@ impl Board {
     }
 
     /// Whether [`enter`](Self::enter) would lead into the loop, now or soon.
-    pub(crate) fn could_enter(&self, generation: u64, seat: usize) -> bool {
+    pub(crate) fn could_enter(&self, generation: Generation, seat: usize) -> bool {
         matches!(
             self.seats[seat].presence.read().phase(generation),
             None | Some(Phase::Taken | Phase::Rescued)
@@ -140,15 +140,18 @@ mod tests {
 
     #[test]
     fn a_seat_is_entered_once() {
+        let first = Generation::default().next();
+        let second = first.next();
         let board = Board::new(1);
-        assert_eq!(board.enter(1, 0, true), Entry::Owner);
-        assert_eq!(board.enter(1, 0, true), Entry::Never);
-        board.seat(0).presence.publish(1, Phase::Present);
-        assert!(!board.seat(0).presence.leave(1));
-        assert_eq!(board.enter(1, 0, true), Entry::Never);
-        assert_eq!(board.enter(2, 0, false), Entry::Owner);
-        assert!(board.seat(0).presence.await_leave(2));
-        assert!(board.seat(0).presence.leave(2));
+        assert_eq!(board.enter(first, 0, true), Entry::Owner);
+        assert_eq!(board.enter(first, 0, true), Entry::Never);
+        board.seat(0).presence.publish(first, Phase::Present);
+        assert!(!board.seat(0).presence.leave(first));
+        assert_eq!(board.enter(first, 0, true), Entry::Never);
+        assert_eq!(board.enter(second, 0, false), Entry::Owner);
+        assert_eq!(board.enter(first, 0, true), Entry::Never, "the first loop is over");
+        assert!(board.seat(0).presence.await_leave(second));
+        assert!(board.seat(0).presence.leave(second));
     }
 
     #[test]

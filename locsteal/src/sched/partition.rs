@@ -44,14 +44,9 @@ impl Deal {
 
     /// The seat whose block holds `unit`.
     pub(crate) fn seat_of(&self, unit: u32) -> usize {
-        let guess = (u64::from(unit) * u64::from(self.width) / u64::from(self.units)) as usize;
-        // Rounding down the edges may put a unit one seat further.
-        if guess + 1 < self.width() && self.block(guess + 1).lo <= unit && !self.block(guess + 1).is_empty()
-        {
-            guess + 1
-        } else {
-            guess
-        }
+        // The last seat whose block begins at or before the unit.
+        let (unit, width, units) = (u64::from(unit), u64::from(self.width), u64::from(self.units));
+        (((unit + 1) * width - 1) / units) as usize
     }
 
     /// The first position of `unit`.

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::block::Span;
 use super::board::Board;
 use super::partition::Deal;
-use super::presence::Phase;
+use super::presence::{Generation, Phase, Stamp};
 use super::schedule::{Kind, Locality};
 use super::victims::{Orders, Thief, Tier};
 use crate::stats::{ByTier, Stats};
@@ -21,7 +21,7 @@ pub(crate) struct View<'a> {
     /// The smallest number of units worth handing over, at least 1.
     pub(crate) grain: u32,
     /// Tells this loop from the others that used the board.
-    pub(crate) generation: u64,
+    pub(crate) generation: Generation,
     /// When the loop was launched; 0: its blocks are too small to protect.
     pub(crate) launched: u64,
     /// The longest time that a participant leaves blocks alone after its own block is done.
@@ -170,9 +170,7 @@ impl Walk {
                 let choose = |left: u32| (left / share).max(view.grain);
                 some(view.board.take_counted(limit, choose))
             }
-            Kind::DynamicChunk(chunk) => {
-                some(view.board.take_counted(limit, |_| chunk))
-            }
+            Kind::DynamicChunk(chunk) => some(view.board.take_counted(limit, |_| chunk)),
         };
         if let Some(span) = own {
             return self.run(view, span);
@@ -254,7 +252,8 @@ impl Walk {
         let width = view.deal.width();
         let mut result = Look::Nothing;
         let mut over = None;
-        let mut expired = |walk: &mut Self| *over.get_or_insert_with(|| walk.had_chance(view, &now));
+        let mut expired =
+            |walk: &mut Self| *over.get_or_insert_with(|| walk.had_chance(view, &now));
         for victim in view.orders.local(self.thief, view.locality, width) {
             match self.look_at(view, victim, limit, &mut expired) {
                 Look::Nothing => {}
@@ -317,13 +316,7 @@ impl Walk {
     }
 
     /// Begins a block in place of its owner.
-    fn rescue(
-        &mut self,
-        view: &View<'_>,
-        victim: usize,
-        limit: u32,
-        seen: super::presence::Stamp,
-    ) -> Look {
+    fn rescue(&mut self, view: &View<'_>, victim: usize, limit: u32, seen: Stamp) -> Look {
         let line = view.board.seat(victim);
         let block = below(view.deal.block(victim), limit);
         let (first, rest) = match view.kind {

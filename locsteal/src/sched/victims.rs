@@ -86,7 +86,12 @@ impl Orders {
     }
 
     /// The victims on the thief's own node, nearest first; all of them where the order is cyclic.
-    pub(crate) fn local(&self, thief: Thief, locality: super::Locality, width: usize) -> Victims<'_> {
+    pub(crate) fn local(
+        &self,
+        thief: Thief,
+        locality: super::Locality,
+        width: usize,
+    ) -> Victims<'_> {
         match self.order(thief.near, locality) {
             Some(order) => Victims::listed(&order.victims[..order.local], width, thief.near),
             None => Victims::cycle(thief.seat, width),
@@ -94,7 +99,12 @@ impl Orders {
     }
 
     /// The victims on other nodes, nearest first.
-    pub(crate) fn remote(&self, thief: Thief, locality: super::Locality, width: usize) -> Victims<'_> {
+    pub(crate) fn remote(
+        &self,
+        thief: Thief,
+        locality: super::Locality,
+        width: usize,
+    ) -> Victims<'_> {
         match self.order(thief.near, locality) {
             Some(order) => Victims::listed(&order.victims[order.local..], width, thief.near),
             None => Victims::listed(&[], width, thief.near),
@@ -212,12 +222,14 @@ mod tests {
         Orders::new(&homes, |_, _| 21)
     }
 
-    fn whole(orders: &Orders, seat: usize, locality: crate::sched::Locality, width: usize) -> Vec<usize> {
+    fn whole(
+        orders: &Orders,
+        seat: usize,
+        locality: crate::sched::Locality,
+        width: usize,
+    ) -> Vec<usize> {
         let thief = Thief { seat, near: seat };
-        orders
-            .local(thief, locality, width)
-            .chain(orders.remote(thief, locality, width))
-            .collect()
+        orders.local(thief, locality, width).chain(orders.remote(thief, locality, width)).collect()
     }
 
     #[test]
@@ -255,7 +267,8 @@ mod tests {
                     for seat in 0..width {
                         let mut seen = whole(&orders, seat, locality, width);
                         seen.sort_unstable();
-                        let others: Vec<usize> = (0..width).filter(|&other| other != seat).collect();
+                        let others: Vec<usize> =
+                            (0..width).filter(|&other| other != seat).collect();
                         assert_eq!(seen, others, "{locality:?}, width {width}, seat {seat}");
                     }
                 }
@@ -274,8 +287,8 @@ mod tests {
 
     #[test]
     fn unknown_caches_are_as_near_as_their_node() {
-        let homes = [(None, 0), (None, 0), (Some(0), 0)]
-            .map(|(domain, node)| SeatHome { domain, node });
+        let homes =
+            [(None, 0), (None, 0), (Some(0), 0)].map(|(domain, node)| SeatHome { domain, node });
         let orders = Orders::new(&homes, |_, _| 20);
         assert_eq!(orders.tier(0, 1), Tier::Node);
         assert_eq!(whole(&orders, 0, Llc, 3), [1, 2]);

@@ -111,7 +111,11 @@ fieldwise!(
 
 impl fmt::Display for ByTier {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} in the cache, {} in the node, {} across nodes", self.llc, self.node, self.remote)?;
+        write!(
+            f,
+            "{} in the cache, {} in the node, {} across nodes",
+            self.llc, self.node, self.remote
+        )?;
         if self.unknown > 0 {
             write!(f, ", {} between unknown places", self.unknown)?;
         }
@@ -126,7 +130,11 @@ impl fmt::Display for Stats {
         writeln!(f, "iterations: {} in {} chunks", self.iterations, self.chunks)?;
         writeln!(f, "steals: {}", self.steals)?;
         writeln!(f, "iterations moved: {}", self.moved)?;
-        writeln!(f, "blocks rescued: {}, left alone for a while: {}", self.rescues, self.protected_skips)?;
+        writeln!(
+            f,
+            "blocks rescued: {}, left alone for a while: {}",
+            self.rescues, self.protected_skips
+        )?;
         writeln!(f, "looks at other nodes: {}", self.remote_passes)?;
         write!(f, "workers asleep: {} times, woken: {} times", self.parks, self.wakes)
     }
@@ -138,7 +146,8 @@ mod tests {
 
     #[test]
     fn differences_count_one_loop() {
-        let before = Stats { loops: 3, steals: ByTier { llc: 2, ..ByTier::default() }, ..Stats::default() };
+        let before =
+            Stats { loops: 3, steals: ByTier { llc: 2, ..ByTier::default() }, ..Stats::default() };
         let mut after = before;
         after += Stats {
             loops: 1,
