@@ -1,8 +1,10 @@
-//! What the example programs share: made-up input, timing one form of a loop against another, and checking that both
-//! give the same.
+//! What the example programs share: reading a schedule, made-up input, timing one form of a loop against another, and
+//! checking that both give the same.
 
 use std::fmt;
 use std::time::{Duration, Instant};
+
+use locsteal::Schedule;
 
 /// How long the serial and the parallel form of some work take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,6 +117,43 @@ pub fn same_bits<T: Copy, B: PartialEq>(
     }
 }
 
+/// Reads a schedule, spelled as in the clause `schedule` of `#[par_for]`: `steal`, `static(64)`.
+///
+/// # Errors
+///
+/// What may be written, if it is something else.
+///
+/// # Examples
+///
+/// ```
+/// use locsteal::Schedule;
+/// use locsteal_examples::schedule;
+///
+/// assert_eq!(schedule("steal"), Ok(Schedule::Steal));
+/// assert_eq!(schedule("dynamic(16)"), Ok(Schedule::DynamicChunk(16)));
+/// assert!(schedule("static(0)").is_err());
+/// ```
+pub fn schedule(text: &str) -> Result<Schedule, String> {
+    let chunk = text.strip_suffix(')').and_then(|text| {
+        let (kind, chunk) = text.split_once('(')?;
+        Some((kind, chunk.parse().ok().filter(|chunk| *chunk > 0)?))
+    });
+    match (text, chunk) {
+        ("auto", _) => Ok(Schedule::Auto),
+        ("static", _) => Ok(Schedule::Static),
+        ("steal", _) => Ok(Schedule::Steal),
+        ("dynamic", _) => Ok(Schedule::Dynamic),
+        ("serial", _) => Ok(Schedule::Serial),
+        (_, Some(("static", chunk))) => Ok(Schedule::StaticChunk(chunk)),
+        (_, Some(("dynamic", chunk))) => Ok(Schedule::DynamicChunk(chunk)),
+        _ => {
+            Err("choose from auto, static, static(N), steal, dynamic, dynamic(N), serial, with a \
+                  chunk of N iterations"
+                .to_owned())
+        }
+    }
+}
+
 /// A number from 0 to below 1 that looks random and depends on `seed` alone.
 ///
 /// The mixing steps are those of `SplitMix64`: Steele, Lea and Flood, "Fast splittable pseudorandom number generators",
@@ -145,6 +184,23 @@ mod tests {
         assert_eq!(median(seconds(&[9])), Duration::from_secs(9));
         assert_eq!(median(seconds(&[9, 2, 5])), Duration::from_secs(5));
         assert_eq!(median(seconds(&[9, 2, 5, 1])), Duration::from_secs(2));
+    }
+
+    #[test]
+    fn schedules_are_spelled_as_in_the_clause() {
+        for (text, expected) in [
+            ("auto", Schedule::Auto),
+            ("static", Schedule::Static),
+            ("static(1)", Schedule::StaticChunk(1)),
+            ("dynamic", Schedule::Dynamic),
+            ("serial", Schedule::Serial),
+        ] {
+            assert_eq!(schedule(text), Ok(expected));
+        }
+        for text in ["", "steel", "steal(4)", "static()", "static(-1)", "static(4", "dynamic(1)(2)"]
+        {
+            assert!(schedule(text).is_err(), "{text}");
+        }
     }
 
     #[test]
