@@ -6,5 +6,8 @@ mod loops;
 mod pool;
 mod sched;
 
+pub use loops::progress::Progress;
+pub use loops::reduce::{self, Reduce};
+pub use loops::source::{self, IndexedSource, IntoParallelSource, Length, ParallelSource};
 pub use pool::Pool;
 pub use sched::{Locality, Schedule};

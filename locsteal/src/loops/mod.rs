@@ -2,3 +2,6 @@
 #![allow(dead_code, reason = "skeleton")]
 
 mod launch;
+pub(crate) mod progress;
+pub mod reduce;
+pub mod source;
