@@ -12,6 +12,9 @@ mod sync;
 mod topology;
 
 pub use affinity::{Home, Layout, Placement, Seating};
+pub use loops::progress::Progress;
+pub use loops::reduce::{self, Reduce};
+pub use loops::source::{self, IndexedSource, IntoParallelSource, Length, ParallelSource};
 pub use pool::{BuildError, LocalityReport, Pool, PoolBuilder, shutdown};
 pub use sched::{Locality, Schedule};
 pub use stats::{ByTier, Stats};

@@ -5,3 +5,6 @@ mod launch;
 #[cfg(all(test, not(loom)))]
 mod launch_tests;
 mod participant;
+pub(crate) mod progress;
+pub mod reduce;
+pub mod source;
