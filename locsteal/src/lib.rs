@@ -8,6 +8,8 @@ mod sched;
 
 pub use loops::progress::Progress;
 pub use loops::reduce::{self, Reduce};
-pub use loops::source::{self, IndexedSource, IntoParallelSource, Length, ParallelSource};
+pub use loops::source::{
+    self, IndexedSource, IntoParallelSource, Length, ParallelSource, RepeatableSource,
+};
 pub use pool::Pool;
 pub use sched::{Locality, Schedule};
