@@ -2,6 +2,9 @@
 #![allow(dead_code, reason = "skeleton")]
 
 mod launch;
+#[cfg(all(test, not(loom)))]
+mod launch_tests;
+mod participant;
 pub(crate) mod progress;
 pub mod reduce;
 pub mod source;
