@@ -4,12 +4,33 @@
 //! range of *positions*, and the source makes an ordinary iterator over the items there: a chunk. Inside a chunk the
 //! loop is a serial loop, so whatever the compiler does for the serial loop it does for the chunk.
 
+mod adaptors;
+mod countable;
+mod deque;
+mod disjoint;
+mod indexed;
+mod iterators;
 mod length;
+mod nest;
+mod owned;
+mod position_set;
+mod ranges;
+mod slices;
+mod slices_mut;
 
+pub use adaptors::{Cloned, Copied, Enumerate, EnumerateChunk, Rev, Skip, StepBy, Take, Zip};
+pub use countable::{Countable, InclusiveChunk, Integer, WideChunk};
+pub use deque::DequeSource;
+pub use indexed::{ExactSource, First, IndexedSource, OutOfBounds, Second, Shifted, Whole};
+pub use iterators::{Seek, SeekSource};
 pub use length::Length;
+pub use nest::{Nest, NestChunk, Row, Rows};
+pub use owned::{OwnedArray, OwnedChunk, OwnedVec};
+pub use ranges::{RangeInclusiveSource, RangeSource};
+pub use slices::{ChunksExactSource, ChunksSource, ParallelSlice, SliceSource, WindowsSource};
+pub use slices_mut::{ChunksExactMutSource, ChunksMutSource, ParallelSliceMut, SliceMutSource};
 
-use std::error::Error;
-use std::fmt;
+pub(crate) use position_set::PositionSet;
 
 /// A sequence of items that is split by position: its length is known, and any part of it can be reached at once.
 ///
@@ -62,15 +83,111 @@ pub unsafe trait ParallelSource: Sync {
     ///
     /// The promises 5 to 7 of the trait.
     unsafe fn chunk(&self, first: u128, last: u128) -> Self::Chunk;
+
+    /// The items from the last to the first.
+    #[inline]
+    fn rev(self) -> Rev<Self>
+    where
+        Self: Sized + ParallelSource<Chunk: DoubleEndedIterator>,
+    {
+        Rev::new(self)
+    }
+
+    /// The first item and then every `step`-th.
+    ///
+    /// # Panics
+    ///
+    /// If `step` is 0.
+    #[inline]
+    #[track_caller]
+    fn step_by(self, step: usize) -> StepBy<Self>
+    where
+        Self: Sized,
+    {
+        StepBy::new(self, step)
+    }
+
+    /// The items but for the first `count`.
+    ///
+    /// If items are owned, those that are skipped are dropped with the source, after the loop.
+    #[inline]
+    fn skip(self, count: usize) -> Skip<Self>
+    where
+        Self: Sized,
+    {
+        Skip::new(self, count)
+    }
+
+    /// The first `count` items, or all if there are not that many.
+    #[inline]
+    fn take(self, count: usize) -> Take<Self>
+    where
+        Self: Sized,
+    {
+        Take::new(self, Length::from(count))
+    }
+
+    /// Pairs of an item's position and the item.
+    #[inline]
+    fn enumerate(self) -> Enumerate<Self>
+    where
+        Self: Sized,
+    {
+        Enumerate::new(self)
+    }
+
+    /// Pairs of the items that `self` and `other` have at the same position, as long as both have one.
+    #[inline]
+    fn zip<B: IntoParallelSource>(self, other: B) -> Zip<Self, B::Source>
+    where
+        Self: Sized,
+    {
+        Zip::new(self, other.into_parallel_source())
+    }
+
+    /// Copies of what the items refer to.
+    #[inline]
+    fn copied<'a, T: Copy + 'a>(self) -> Copied<Self>
+    where
+        Self: Sized + ParallelSource<Item = &'a T>,
+    {
+        Copied::new(self)
+    }
+
+    /// Clones of what the items refer to, each made when its iteration begins.
+    #[inline]
+    fn cloned<'a, T: Clone + 'a>(self) -> Cloned<Self>
+    where
+        Self: Sized + ParallelSource<Item = &'a T>,
+    {
+        Cloned::new(self)
+    }
+
+    /// All pairs of an item of `self` and an item of `inner`, in the order of two nested loops.
+    ///
+    /// # Panics
+    ///
+    /// If there are more than 2¹²⁸ pairs.
+    #[inline]
+    #[track_caller]
+    fn nest<B: IntoParallelSource<Source: RepeatableSource>>(
+        self,
+        inner: B,
+    ) -> Nest<Self, B::Source>
+    where
+        Self: RepeatableSource,
+    {
+        Nest::new(self, inner.into_parallel_source())
+    }
 }
 
-/// A source whose positions may be in any number of chunks.
+/// A source whose positions may be in any number of chunks, such as a range or a slice that is only read.
 ///
 /// # Safety
 ///
-/// Promise 6 of [`ParallelSource`] is not needed for the other promises to hold: each chunk makes its items anew, from
-/// something that is only read.
-pub unsafe trait RepeatableSource: ParallelSource {}
+/// The promises 1 to 4 of [`ParallelSource`] hold without 6 and 7: a chunk makes its items anew, from something that is only
+/// read, and does not refer to the source itself but only to what the source was made of.
+pub unsafe trait RepeatableSource: ParallelSource + Clone {}
 
 /// What can be turned into a [`ParallelSource`], as [`IntoIterator`] is what can be turned into an iterator.
 ///
@@ -103,58 +220,3 @@ impl<S: ParallelSource> IntoParallelSource for S {
         self
     }
 }
-
-/// Which part of an item is the index that names what the iteration owns: the item itself.
-#[derive(Clone, Copy, Debug)]
-pub enum Whole {}
-
-/// Which part of an item is the index: within the first half of a pair, the part that `P` says.
-#[derive(Clone, Copy, Debug)]
-pub struct First<P = Whole>(std::marker::PhantomData<P>);
-
-/// Which part of an item is the index: within the second half of a pair, the part that `P` says.
-#[derive(Clone, Copy, Debug)]
-pub struct Second<P = Whole>(std::marker::PhantomData<P>);
-
-/// A source whose items hold an index, so that the iteration with index `i` can own the `i`-th part of something else.
-///
-/// `Part` says where in the item the index stands: an integer range is an `IndexedSource<Whole>`,
-/// `xs.iter().enumerate()` an `IndexedSource<First>`, and `(0..n).rev().zip(xs)` too.
-///
-/// No two items of a source hold the same index.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` does not say which element an iteration owns",
-    label = "the items of this have no index there",
-    note = "loop over a range of integers, or over `.enumerate()`"
-)]
-pub trait IndexedSource<Part = Whole>: ParallelSource {
-    /// What [`align`](Self::align) makes of `W`.
-    type Aligned<W: ParallelSource>: ParallelSource<Item = W::Item>;
-
-    /// Picks from `whole` what the iterations own: at the position where `self` has an item with index `i`, the result has
-    /// the item that `whole` has at position `i`.
-    ///
-    /// The result is as long as `self`. So `self.zip(self.align(whole)?)` gives each iteration its own part.
-    ///
-    /// # Errors
-    ///
-    /// [`OutOfBounds`] if an index of `self` is not a position of `whole`.
-    fn align<W: ParallelSource>(&self, whole: W) -> Result<Self::Aligned<W>, OutOfBounds>;
-}
-
-/// An iteration's index is not a position of what it should own a part of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OutOfBounds {
-    /// The index that is farthest out; `i128::MAX` if it is larger than that.
-    pub index: i128,
-    /// How many parts there are.
-    pub length: Length,
-}
-
-impl fmt::Display for OutOfBounds {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the loop reaches index {}, but the length is {}", self.index, self.length)
-    }
-}
-
-impl Error for OutOfBounds {}
