@@ -13,8 +13,19 @@ pub struct Area {
 
 impl Area {
     #[inline]
-    pub(super) fn new(name: &'static str, per_iteration: usize, first: usize, whole: usize) -> Self {
+    pub(super) fn new(
+        name: &'static str,
+        per_iteration: usize,
+        first: usize,
+        whole: usize,
+    ) -> Self {
         Self { name, per_iteration, first, whole }
+    }
+
+    /// The index of the first element.
+    #[inline]
+    pub(in crate::loops) fn first(self) -> usize {
+        self.first
     }
 
     /// The name that the loop's body knows the array by.
@@ -37,7 +48,12 @@ impl Area {
 
     /// Those of the elements that have the `len` indices from `low`.
     #[inline]
-    pub(in crate::loops) fn narrow<T>(mut self, part: &mut [T], low: usize, len: usize) -> Elements<'_, T> {
+    pub(in crate::loops) fn narrow<T>(
+        mut self,
+        part: &mut [T],
+        low: usize,
+        len: usize,
+    ) -> Elements<'_, T> {
         let skip = low.wrapping_sub(self.first);
         match part.get_mut(skip..).and_then(|rest| rest.get_mut(..len)) {
             Some(part) => {

@@ -119,7 +119,11 @@ impl<'a, T> Own<'a, T> {
     #[track_caller]
     #[inline]
     pub fn chunks(self, size: usize) -> Self {
-        assert!(size != 0, "`own({}.chunks(0))`: an iteration must own at least one element", self.name);
+        assert!(
+            size != 0,
+            "`own({}.chunks(0))`: an iteration must own at least one element",
+            self.name
+        );
         Self { per_iteration: size, ..self }
     }
 
@@ -129,7 +133,10 @@ impl<'a, T> Own<'a, T> {
     ///
     /// No index is in `indices` of two calls during `'a`.
     #[inline]
-    pub(in crate::loops) unsafe fn part(&self, indices: RangeInclusive<i128>) -> (Area, &'a mut [T]) {
+    pub(in crate::loops) unsafe fn part(
+        &self,
+        indices: RangeInclusive<i128>,
+    ) -> (Area, &'a mut [T]) {
         let size = self.per_iteration as i128;
         let first = self.first as i128;
         let end = first + self.count as i128;

@@ -6,8 +6,10 @@
 
 mod area;
 mod array;
+mod indices;
 mod window;
 
 pub use area::{Area, Chunks, Elements};
 pub use array::{Own, OwnByIteration, ParallelArray};
+pub use indices::{Indices, ItemIndex, Stride};
 pub use window::{At, Element, Window};

@@ -1,7 +1,8 @@
 //! The part of an array that one iteration owns.
 
 use std::ops::{
-    Deref, DerefMut, Index, IndexMut, Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive,
+    Deref, DerefMut, Index, IndexMut, Range, RangeFrom, RangeFull, RangeInclusive, RangeTo,
+    RangeToInclusive,
 };
 
 use super::{Area, ParallelArray};
@@ -274,7 +275,8 @@ impl At {
 
     /// What the iteration owns, in words.
     fn owned(self) -> String {
-        let (name, first, end) = (self.area.name(), self.first, self.first.saturating_add(self.size));
+        let (name, first, end) =
+            (self.area.name(), self.first, self.first.saturating_add(self.size));
         match (self.size, self.each) {
             (0, _) => format!("nothing of `{name}`"),
             (_, true) => format!("`{name}[{first}]`"),
