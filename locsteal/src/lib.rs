@@ -20,7 +20,8 @@ pub use loops::own::ParallelArray;
 pub use loops::progress::Progress;
 pub use loops::reduce::{self, Reduce};
 pub use loops::source::{
-    self, IndexedSource, IntoParallelSource, Length, ParallelSource, RepeatableSource,
+    self, DetachedSource, IndexedSource, IntoParallelSource, Length, ParallelSource,
+    RepeatableSource,
 };
 pub use pool::{BuildError, LocalityReport, Pool, PoolBuilder, shutdown};
 pub use sched::{Locality, Schedule};

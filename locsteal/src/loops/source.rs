@@ -181,13 +181,30 @@ pub unsafe trait ParallelSource: Sync {
     }
 }
 
+/// A source whose chunks refer only to what the source was made of, such as a slice, and not to the source itself.
+///
+/// # Safety
+///
+/// The promises 1 to 4 of [`ParallelSource`] hold without 7: a chunk may outlive the source.
+#[diagnostic::on_unimplemented(
+    message = "the chunks of `{Self}` cannot be handed out",
+    label = "they point into the source itself",
+    note = "loop over `&items` or `&mut items` instead of `items`"
+)]
+pub unsafe trait DetachedSource: ParallelSource {}
+
 /// A source whose positions may be in any number of chunks, such as a range or a slice that is only read.
 ///
 /// # Safety
 ///
-/// The promises 1 to 4 of [`ParallelSource`] hold without 6 and 7: a chunk makes its items anew, from something that is only
-/// read, and does not refer to the source itself but only to what the source was made of.
-pub unsafe trait RepeatableSource: ParallelSource + Clone {}
+/// The promises 1 to 4 of [`ParallelSource`] hold without 6 (nor 7): a chunk makes its items anew, from something that is only
+/// read.
+#[diagnostic::on_unimplemented(
+    message = "the items of `{Self}` can be had only once",
+    label = "a loop of a nest runs over the same items again and again",
+    note = "loop over a range of integers, or over `&items`"
+)]
+pub unsafe trait RepeatableSource: DetachedSource + Clone {}
 
 /// What can be turned into a [`ParallelSource`], as [`IntoIterator`] is what can be turned into an iterator.
 ///

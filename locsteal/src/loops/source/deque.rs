@@ -3,7 +3,8 @@
 use std::collections::{VecDeque, vec_deque};
 
 use super::{
-    IntoParallelSource, Length, OwnedVec, ParallelSource, RepeatableSource, SliceMutSource,
+    DetachedSource, IntoParallelSource, Length, OwnedVec, ParallelSource, RepeatableSource,
+    SliceMutSource,
 };
 
 /// The elements of a [`VecDeque`], by reference.
@@ -35,6 +36,9 @@ unsafe impl<'a, T: Sync> ParallelSource for DequeSource<'a, T> {
         self.0.range(first as usize..=last as usize)
     }
 }
+
+// SAFETY: a chunk refers to the deque.
+unsafe impl<T: Sync> DetachedSource for DequeSource<'_, T> {}
 
 // SAFETY: a chunk holds shared references to a deque that no source changes.
 unsafe impl<T: Sync> RepeatableSource for DequeSource<'_, T> {}

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt;
 use std::marker::PhantomData;
 
-use super::{Length, ParallelSource};
+use super::{DetachedSource, Length, ParallelSource};
 
 /// A source whose chunks can be run through from both ends and know how many items they have left, as those of slices
 /// can. Implemented for every source of which that is true.
@@ -140,6 +140,9 @@ unsafe impl<W: ParallelSource> ParallelSource for Shifted<W> {
         }
     }
 }
+
+// SAFETY: a chunk is a chunk of `whole`.
+unsafe impl<W: DetachedSource> DetachedSource for Shifted<W> {}
 
 #[cold]
 fn out_of_bounds(shift: i128, first: u128, last: u128, length: Length) -> ! {

@@ -8,8 +8,8 @@ use std::ops::{Range, RangeInclusive};
 use std::{array, collections::vec_deque, slice, str, vec};
 
 use super::{
-    IntoParallelSource, Length, OwnedVec, ParallelSource, RepeatableSource, SliceMutSource,
-    SliceSource,
+    DetachedSource, IntoParallelSource, Length, OwnedVec, ParallelSource, RepeatableSource,
+    SliceMutSource, SliceSource,
 };
 
 mod sealed {
@@ -65,6 +65,9 @@ unsafe impl<I: Seek> ParallelSource for SeekSource<I> {
         items.take(count.expect("a chunk of an iterator has at most `usize::MAX` items"))
     }
 }
+
+// SAFETY: a chunk is a clone of an iterator, which refers to what that iterator was made of.
+unsafe impl<I: Seek> DetachedSource for SeekSource<I> {}
 
 // SAFETY: a chunk is a clone of an iterator that nothing else refers to.
 unsafe impl<I: Seek> RepeatableSource for SeekSource<I> {}

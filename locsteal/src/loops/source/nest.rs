@@ -1,6 +1,6 @@
 //! Rectangular nests: two sources of which each item of the one meets each of the other.
 
-use super::{Length, ParallelSource, RepeatableSource};
+use super::{DetachedSource, Length, ParallelSource, RepeatableSource};
 
 /// All pairs of an item of `outer` and an item of `inner`, in the order of two nested loops. Made by
 /// [`ParallelSource::nest`].
@@ -172,6 +172,9 @@ unsafe impl<A: RepeatableSource<Item: Clone>, B: RepeatableSource> ParallelSourc
         NestChunk { rows: self.rows(first, last), row: None }
     }
 }
+
+// SAFETY: a chunk is made of chunks of the sources and of a copy of one of them.
+unsafe impl<A: RepeatableSource<Item: Clone>, B: RepeatableSource> DetachedSource for Nest<A, B> {}
 
 // SAFETY: a chunk is made of chunks of the sources and of a copy of one of them.
 unsafe impl<A: RepeatableSource<Item: Clone>, B: RepeatableSource> RepeatableSource for Nest<A, B> {}

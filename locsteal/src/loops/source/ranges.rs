@@ -3,8 +3,8 @@
 use std::ops::{Range, RangeInclusive};
 
 use super::{
-    Countable, ExactSource, IndexedSource, Integer, IntoParallelSource, Length, ParallelSource,
-    RepeatableSource, Shifted, Whole,
+    Countable, DetachedSource, ExactSource, IndexedSource, Integer, IntoParallelSource, Length,
+    ParallelSource, RepeatableSource, Shifted, Whole,
 };
 
 /// The source that a [`Range`] becomes.
@@ -63,6 +63,12 @@ where
     }
 }
 
+// SAFETY: a chunk is a plain value.
+unsafe impl<T: Countable> DetachedSource for RangeSource<T> where
+    Range<T>: DoubleEndedIterator<Item = T>
+{
+}
+
 // SAFETY: a chunk is computed from plain values.
 unsafe impl<T: Countable> RepeatableSource for RangeSource<T> where
     Range<T>: DoubleEndedIterator<Item = T>
@@ -105,6 +111,9 @@ unsafe impl<T: Countable> ParallelSource for RangeInclusiveSource<T> {
         T::inclusive(self.start.forward(first), self.start.forward(last))
     }
 }
+
+// SAFETY: a chunk is a plain value.
+unsafe impl<T: Countable> DetachedSource for RangeInclusiveSource<T> {}
 
 // SAFETY: a chunk is computed from plain values.
 unsafe impl<T: Countable> RepeatableSource for RangeInclusiveSource<T> {}

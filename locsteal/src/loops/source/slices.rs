@@ -2,7 +2,7 @@
 
 use std::slice;
 
-use super::{IntoParallelSource, Length, ParallelSource, RepeatableSource};
+use super::{DetachedSource, IntoParallelSource, Length, ParallelSource, RepeatableSource};
 
 /// The elements of a slice, by reference.
 #[derive(Debug)]
@@ -92,6 +92,9 @@ macro_rules! shared {
         }
 
         impl<T> Copy for $source<'_, T> {}
+
+        // SAFETY: a chunk refers to the slice.
+        unsafe impl<T: Sync> DetachedSource for $source<'_, T> {}
 
         // SAFETY: a chunk holds shared references to a slice that no source changes.
         unsafe impl<T: Sync> RepeatableSource for $source<'_, T> {}

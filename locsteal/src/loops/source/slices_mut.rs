@@ -4,7 +4,7 @@ use std::slice;
 
 use super::disjoint::Disjoint;
 use super::slices::pieces;
-use super::{IntoParallelSource, Length, ParallelSource};
+use super::{DetachedSource, IntoParallelSource, Length, ParallelSource};
 
 /// The elements of a slice, by mutable reference.
 #[derive(Debug)]
@@ -123,6 +123,15 @@ unsafe impl<'a, T: Send> ParallelSource for ChunksExactMutSource<'a, T> {
         unsafe { self.slice.part(part) }.chunks_exact_mut(self.size)
     }
 }
+
+// SAFETY: a chunk refers to the slice.
+unsafe impl<T: Send> DetachedSource for SliceMutSource<'_, T> {}
+
+// SAFETY: a chunk refers to the slice.
+unsafe impl<T: Send> DetachedSource for ChunksMutSource<'_, T> {}
+
+// SAFETY: a chunk refers to the slice.
+unsafe impl<T: Send> DetachedSource for ChunksExactMutSource<'_, T> {}
 
 macro_rules! by_mutable_reference {
     ($(impl[$($generics:tt)*] for $t:ty;)*) => {$(

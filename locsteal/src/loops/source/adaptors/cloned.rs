@@ -2,7 +2,9 @@
 
 use std::iter;
 
-use super::super::{ExactSource, IndexedSource, Length, ParallelSource, RepeatableSource};
+use super::super::{
+    DetachedSource, ExactSource, IndexedSource, Length, ParallelSource, RepeatableSource,
+};
 
 /// Copies of what the items of a source refer to. Made by [`ParallelSource::copied`].
 #[derive(Clone, Copy, Debug)]
@@ -46,6 +48,12 @@ macro_rules! by_value {
                 // SAFETY: 5. and 6. since the positions are those of the source; 7. since the source is a part of `self`.
                 unsafe { self.source.chunk(first, last) }.$method()
             }
+        }
+
+        // SAFETY: a chunk is made of a chunk of the source.
+        unsafe impl<'a, T: $bound + 'a, S: DetachedSource<Item = &'a T>> DetachedSource
+            for $source<S>
+        {
         }
 
         // SAFETY: a chunk is made of a chunk of the source.

@@ -1,8 +1,8 @@
 //! `enumerate`: a source with the positions of its items.
 
 use super::super::{
-    ExactSource, First, IndexedSource, Length, ParallelSource, RepeatableSource, Second, Shifted,
-    Whole,
+    DetachedSource, ExactSource, First, IndexedSource, Length, ParallelSource, RepeatableSource,
+    Second, Shifted, Whole,
 };
 
 /// The items of a source, each behind its position. Made by [`ParallelSource::enumerate`].
@@ -97,6 +97,9 @@ impl<C: DoubleEndedIterator> DoubleEndedIterator for EnumerateChunk<C> {
 }
 
 impl<C: ExactSizeIterator> ExactSizeIterator for EnumerateChunk<C> {}
+
+// SAFETY: a chunk is made of a chunk of the source and of plain values.
+unsafe impl<S: DetachedSource> DetachedSource for Enumerate<S> {}
 
 // SAFETY: a chunk is made of a chunk of the source and of plain values.
 unsafe impl<S: RepeatableSource> RepeatableSource for Enumerate<S> {}

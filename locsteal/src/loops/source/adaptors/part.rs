@@ -1,6 +1,8 @@
 //! `skip` and `take`: the end and the beginning of a source.
 
-use super::super::{ExactSource, IndexedSource, Length, ParallelSource, RepeatableSource};
+use super::super::{
+    DetachedSource, ExactSource, IndexedSource, Length, ParallelSource, RepeatableSource,
+};
 
 /// A source without its first items. Made by [`ParallelSource::skip`].
 #[derive(Clone, Copy, Debug)]
@@ -56,6 +58,9 @@ unsafe impl<S: ParallelSource> ParallelSource for Skip<S> {
 }
 
 // SAFETY: a chunk is a chunk of the source.
+unsafe impl<S: DetachedSource> DetachedSource for Skip<S> {}
+
+// SAFETY: a chunk is a chunk of the source.
 unsafe impl<S: RepeatableSource> RepeatableSource for Skip<S> {}
 
 impl<P, S: IndexedSource<P>> IndexedSource<P> for Skip<S> {
@@ -91,6 +96,9 @@ unsafe impl<S: ParallelSource> ParallelSource for Take<S> {
         unsafe { self.source.chunk(first, last) }
     }
 }
+
+// SAFETY: a chunk is a chunk of the source.
+unsafe impl<S: DetachedSource> DetachedSource for Take<S> {}
 
 // SAFETY: a chunk is a chunk of the source.
 unsafe impl<S: RepeatableSource> RepeatableSource for Take<S> {}

@@ -2,7 +2,9 @@
 
 use std::iter;
 
-use super::super::{ExactSource, IndexedSource, Length, ParallelSource, RepeatableSource};
+use super::super::{
+    DetachedSource, ExactSource, IndexedSource, Length, ParallelSource, RepeatableSource,
+};
 
 /// A source in reverse order. Made by [`ParallelSource::rev`].
 #[derive(Clone, Copy, Debug)]
@@ -43,6 +45,9 @@ unsafe impl<S: ParallelSource<Chunk: DoubleEndedIterator>> ParallelSource for Re
         unsafe { self.source.chunk(self.mirrored(last), self.mirrored(first)) }.rev()
     }
 }
+
+// SAFETY: a chunk is made of a chunk of the source.
+unsafe impl<S: DetachedSource<Chunk: DoubleEndedIterator>> DetachedSource for Rev<S> {}
 
 // SAFETY: a chunk is made of a chunk of the source.
 unsafe impl<S: RepeatableSource<Chunk: DoubleEndedIterator>> RepeatableSource for Rev<S> {}

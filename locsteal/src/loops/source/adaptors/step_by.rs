@@ -2,7 +2,9 @@
 
 use std::iter;
 
-use super::super::{ExactSource, IndexedSource, Length, ParallelSource, RepeatableSource};
+use super::super::{
+    DetachedSource, ExactSource, IndexedSource, Length, ParallelSource, RepeatableSource,
+};
 
 /// The first item of a source and then every `step`-th. Made by [`ParallelSource::step_by`].
 #[derive(Clone, Copy, Debug)]
@@ -55,6 +57,9 @@ fn quotient(last: u128, step: usize) -> u128 {
         Err(_) => last / step as u128,
     }
 }
+
+// SAFETY: a chunk is made of a chunk of the source.
+unsafe impl<S: DetachedSource> DetachedSource for StepBy<S> {}
 
 // SAFETY: a chunk is made of a chunk of the source.
 unsafe impl<S: RepeatableSource> RepeatableSource for StepBy<S> {}

@@ -3,7 +3,8 @@
 use std::iter;
 
 use super::super::{
-    ExactSource, First, IndexedSource, Length, ParallelSource, RepeatableSource, Second, Take,
+    DetachedSource, ExactSource, First, IndexedSource, Length, ParallelSource, RepeatableSource,
+    Second, Take,
 };
 
 /// Pairs of the items that two sources have at the same position, as long as both have one. Made by
@@ -40,6 +41,9 @@ unsafe impl<A: ParallelSource, B: ParallelSource> ParallelSource for Zip<A, B> {
         unsafe { iter::zip(self.a.chunk(first, last), self.b.chunk(first, last)) }
     }
 }
+
+// SAFETY: a chunk is made of a chunk of each source.
+unsafe impl<A: DetachedSource, B: DetachedSource> DetachedSource for Zip<A, B> {}
 
 // SAFETY: a chunk is made of a chunk of each source.
 unsafe impl<A: RepeatableSource, B: RepeatableSource> RepeatableSource for Zip<A, B> {}
