@@ -20,21 +20,6 @@ fn axpy_adds() {
 }
 
 #[par_for]
-fn sum(x: &[f64]) -> f64 {
-    let mut s = 0.0;
-    #[par_for(reduce(+: s))]
-    for i in 0..x.len() {
-        s += x[i];
-    }
-    s
-}
-
-#[test]
-fn sums() {
-    assert_eq!(sum(&vec![1.0; 777]), 777.0);
-}
-
-#[par_for]
 fn find(x: &[i32], k: i32) -> Option<usize> {
     for i in 0..x.len() {
         if x[i] == k {
