@@ -433,8 +433,11 @@ impl Output<'_> {
                 let need =
                     Ident::new("need", span.located_at(syn::spanned::Spanned::span(&owned.array)));
                 needs.extend(quote_spanned!(span=> #frame.#need(&#area, #part);));
+                pieces
+                    .extend(quote_spanned!(span=> let mut #piece = #frame.elements(#area, #part);));
+            } else {
+                pieces.extend(quote_spanned!(span=> let mut #piece = #area.elements(#part);));
             }
-            pieces.extend(quote_spanned!(span=> let mut #piece = #frame.elements(#area, #part);));
         }
         (quote!(#arrays #needs #pieces), shortens)
     }
