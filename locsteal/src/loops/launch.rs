@@ -126,6 +126,7 @@ fn run_shared<E: Entry>(
     let protected = kind.has_blocks() && len / width as u64 >= PROTECTED_BLOCK;
     let thief = shared.caller_seat(width);
     let generation = lane.next_generation();
+    let epoch = Epoch::new(generation, width, kind.publishes());
     let notice = Notice {
         run: run_on_worker::<E>,
         data: std::ptr::from_ref(frame).cast(),
@@ -152,9 +153,9 @@ fn run_shared<E: Entry>(
     // SAFETY: the lane is claimed and its last loop is over. The frame lives until this function returns, which is
     // after `take_part` has run to its end for the caller: that is when every other seat is left or shut. `E: Sync`
     // lets its entry be run from any thread, and the frame's panic slot is locked.
-    unsafe { lane.open(Epoch::new(generation, width, kind.publishes()), notice) };
+    unsafe { lane.open(epoch, notice) };
     shared.sleepers.published();
-    let wakes = shared.wake_near(thief.seat, width, 1);
+    let wakes = shared.wake_near(lane, epoch, thief.seat, 1);
     take_part(&mut caller, lane.board.ending(), frame);
     lane.counters().add(&(caller.take_tally() + Stats { loops: 1, wakes, ..Stats::default() }));
     let exit = lane.board.ending().exit();
