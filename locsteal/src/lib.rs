@@ -12,5 +12,6 @@ pub use affinity::{Home, Layout, Placement, Seating};
 pub use pool::Pool;
 pub use sched::{Locality, Schedule};
 pub use topology::{
-    CpuIds, CpuSet, Domain, Node, ParseCpuListError, Topology, TopologyBuilder, TopologyError,
+    CpuIds, CpuSet, Domain, Node, ParseCpuListError, ParseSnapshotError, Topology, TopologyBuilder,
+    TopologyError, TopologySnapshot,
 };

@@ -4,61 +4,62 @@
 //! list of the CPUs that share it. Their order is nobody's promise, so the highest level wins, not
 //! the highest index.
 
-use super::assemble::CacheClaim;
+use super::CpuSet;
+use super::assemble::{CacheClaim, Claims};
 use super::kernel_files::{FileProblem, KernelFiles};
-use super::{CpuSet, sysfs::Losses};
+use super::sysfs::Losses;
 
 /// A CPU's highest-level data or unified cache.
 struct Leaf {
-    index: u32,
+    index: usize,
     /// No leaf has a higher index.
     is_last: bool,
     level: u32,
     shared: CpuSet,
 }
 
-/// The claims of all these CPUs, in order.
-pub(super) fn read(
-    files: &mut KernelFiles,
-    cpus: &CpuSet,
-    notes: &mut Vec<String>,
-) -> Vec<CacheClaim> {
-    let mut claims = Vec::with_capacity(cpus.len());
-    let mut leaves: Vec<Leaf> = Vec::new();
+/// Adds the claims of all these CPUs.
+pub(super) fn read(files: &mut KernelFiles<'_>, cpus: &CpuSet, claims: &mut Claims) {
+    let mut leaves: Vec<(Leaf, CpuSet)> = Vec::new();
     let mut without = CpuSet::new();
     let mut damaged = Losses::default();
     for cpu in cpus {
-        let named_by = leaves.iter().find(|leaf| leaf.shared.contains(cpu));
-        if let Some(leaf) = named_by.filter(|leaf| confirms(files, cpu, leaf)) {
-            claims.push(leaf.claim(cpu, false));
+        let named_by = leaves.iter_mut().find(|(leaf, _)| leaf.shared.contains(cpu));
+        if let Some((leaf, claimants)) = named_by
+            && confirms(files, cpu, leaf)
+        {
+            claimants.insert(cpu);
             continue;
         }
         let mut problem = None;
         let leaf = highest_leaf(files, cpu, &mut problem);
-        if leaf.is_none() && problem.is_none() {
-            without.insert(cpu);
-        }
-        let doubtful = problem.is_some();
-        if let Some(problem) = problem {
-            damaged.add(cpu, &problem);
-        }
-        if let Some(leaf) = leaf {
-            claims.push(leaf.claim(cpu, doubtful));
-            if !doubtful {
-                leaves.push(leaf);
+        match &problem {
+            Some(problem) => damaged.add(cpu, problem),
+            None if leaf.is_none() => {
+                without.insert(cpu);
             }
+            None => {}
+        }
+        let Some(leaf) = leaf else { continue };
+        match leaves.iter_mut().find(|(known, _)| known.shared == leaf.shared) {
+            Some((known, claimants)) => {
+                known.level = known.level.max(leaf.level);
+                claimants.insert(cpu);
+            }
+            None => leaves.push((leaf, [cpu].into_iter().collect())),
         }
     }
+    claims.caches.extend(leaves.into_iter().map(|(leaf, claimants)| CacheClaim {
+        shared: leaf.shared,
+        claimants,
+        level: Some(leaf.level),
+    }));
     if !without.is_empty() {
-        notes.push(format!("CPUs {without} show no data cache"));
+        claims.notes.push(format!("CPUs {without} show no data cache"));
     }
-    damaged.note("caches", notes);
-    claims
-}
-
-impl Leaf {
-    fn claim(&self, cpu: usize, doubtful: bool) -> CacheClaim {
-        CacheClaim { cpu, level: Some(self.level), shared: self.shared.clone(), doubtful }
+    if let Some((cpus, first)) = damaged.found() {
+        claims.notes.push(format!("not all caches of CPUs {cpus} are known: {first}"));
+        claims.doubtful = cpus.clone();
     }
 }
 
@@ -66,7 +67,7 @@ impl Leaf {
 ///
 /// It saves most of the reading: a CPU that shows a cache of that level and sharing set, and none
 /// of a higher index, has it as its highest one too. Otherwise all its caches must be looked at.
-fn confirms(files: &mut KernelFiles, cpu: usize, leaf: &Leaf) -> bool {
+fn confirms(files: &mut KernelFiles<'_>, cpu: usize, leaf: &Leaf) -> bool {
     let Leaf { index, is_last, level, shared } = leaf;
     *is_last
         && files.list(&path(cpu, *index, "shared_cpu_list")).is_ok_and(|list| list == *shared)
@@ -74,10 +75,9 @@ fn confirms(files: &mut KernelFiles, cpu: usize, leaf: &Leaf) -> bool {
         && !files.exists(&format!("cpu/cpu{cpu}/cache/index{}", index + 1))
 }
 
-/// Leaves the first problem, if any, in `problem`; the leaf is then the highest of those that could
-/// be read.
+/// The highest cache of those that could be read. The first problem, if any, is left in `problem`.
 fn highest_leaf(
-    files: &mut KernelFiles,
+    files: &mut KernelFiles<'_>,
     cpu: usize,
     problem: &mut Option<FileProblem>,
 ) -> Option<Leaf> {
@@ -102,16 +102,7 @@ fn highest_leaf(
     }
     levels.sort_unstable_by(|a, b| b.cmp(a));
     for (level, index) in levels {
-        let holds_data = match files.text(&path(cpu, index, "type")).map(str::trim) {
-            Ok("Data" | "Unified") => Ok(true),
-            Ok("Instruction") => Ok(false),
-            Ok(other) => Err(FileProblem::content(
-                &path(cpu, index, "type"),
-                format_args!("neither Data, Instruction nor Unified: {other:?}"),
-            )),
-            Err(error) => Err(error),
-        };
-        let shared = match holds_data {
+        let shared = match holds_data(files, &path(cpu, index, "type")) {
             Ok(true) => files.list(&path(cpu, index, "shared_cpu_list")),
             Ok(false) => continue,
             Err(error) => Err(error),
@@ -127,6 +118,14 @@ fn highest_leaf(
     None
 }
 
-fn path(cpu: usize, index: u32, file: &str) -> String {
+fn holds_data(files: &mut KernelFiles<'_>, path: &str) -> Result<bool, FileProblem> {
+    match files.text(path)?.trim() {
+        "Data" | "Unified" => Ok(true),
+        "Instruction" => Ok(false),
+        other => Err(FileProblem::content(path, format_args!("no known type: {other:?}"))),
+    }
+}
+
+fn path(cpu: usize, index: usize, file: &str) -> String {
     format!("cpu/cpu{cpu}/cache/index{index}/{file}")
 }
