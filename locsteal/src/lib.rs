@@ -3,14 +3,18 @@
 //! See the [repository](https://github.com/locsteal/locsteal) for a guide.
 
 mod affinity;
+mod clock;
 mod loops;
 mod pool;
 mod sched;
+mod stats;
+mod sync;
 mod topology;
 
 pub use affinity::{Home, Layout, Placement, Seating};
-pub use pool::Pool;
+pub use pool::{BuildError, LocalityReport, Pool, PoolBuilder, shutdown};
 pub use sched::{Locality, Schedule};
+pub use stats::{ByTier, Stats};
 pub use topology::{
     CpuIds, CpuSet, Domain, Node, ParseCpuListError, ParseSnapshotError, Topology, TopologyBuilder,
     TopologyError, TopologySnapshot,

@@ -2,3 +2,6 @@
 #![allow(dead_code, reason = "skeleton")]
 
 mod launch;
+#[cfg(all(test, not(loom)))]
+mod launch_tests;
+mod participant;
