@@ -38,9 +38,14 @@ fn one_cache_each(cpus: &str, sharing: &[&str]) -> String {
          cpu/cpu{{{cpus}}}/cache/index0/type: Unified\n"
     );
     for list in sharing {
-        text += &format!("cpu/cpu{{{list}}}/cache/index0/shared_cpu_list: {list}\n");
+        text += &sharing_of(list, list);
     }
     text
+}
+
+/// What these CPUs say of who shares their cache.
+fn sharing_of(cpus: &str, list: &str) -> String {
+    format!("cpu/cpu{{{cpus}}}/cache/index0/shared_cpu_list: {list}\n")
 }
 
 fn snapshot(text: &str) -> TopologySnapshot {
@@ -327,7 +332,7 @@ fn sets_that_are_not_symmetric_are_made_disjoint() {
     ] {
         let mut text = one_cache_each("0-11", &[]);
         for (cpus, list) in sharing {
-            text += &format!("cpu/cpu{{{cpus}}}/cache/index0/shared_cpu_list: {list}\n");
+            text += &sharing_of(cpus, list);
         }
         let machine = snapshot(&text).topology();
         check(&machine);
