@@ -103,7 +103,7 @@ impl<'a> Seating<'a> {
     /// So many seats on this machine, placed and laid out by default.
     ///
     /// By default workers are placed by [`Placement::Llc`] if there are as many seats as CPUs or
-    /// more, else by [`Placement::Free`]. Unless that placement was asked for by
+    /// more, else, and where CPUs are unknown, by [`Placement::Free`]. Unless that placement was asked for by
     /// [`Seating::placement`], no worker is tied to a single CPU: where a domain has no other, the
     /// worker may run on its whole node.
     pub fn new(topology: &'a Topology, seats: usize) -> Self {
@@ -130,11 +130,10 @@ impl<'a> Seating<'a> {
 
     /// The placement that was asked for, or else the default one.
     pub fn chosen_placement(&self) -> Placement {
-        self.placement.unwrap_or(if self.seats >= self.topology.cpus().len() {
-            Placement::Llc
-        } else {
-            Placement::Free
-        })
+        let cpus = self.topology.cpus().len();
+        let fills_the_machine = cpus > 0 && self.seats >= cpus;
+        let default = if fills_the_machine { Placement::Llc } else { Placement::Free };
+        self.placement.unwrap_or(default)
     }
 
     /// A home for each seat. Seats of one domain are consecutive, and so are those of one node.
@@ -190,10 +189,12 @@ impl<'a> Seating<'a> {
         let extra = self.share_out(&groups, rest);
         let mut cpus = Vec::with_capacity(self.seats);
         for (group, extra) in groups.iter().zip(extra) {
+            let start = cpus.len();
             for (index, &cpu) in group.cpus.iter().enumerate() {
                 let seats = rounds + usize::from(index < extra);
                 cpus.extend(std::iter::repeat_n(cpu, seats));
             }
+            cpus[start..].sort_unstable();
         }
         cpus
     }
@@ -476,8 +477,11 @@ mod tests {
 
     #[test]
     fn an_unknown_machine_has_unknown_homes() {
-        let homes = Seating::new(&Topology::default(), 3).placement(Placement::Cpu).homes();
-        assert_eq!(homes, vec![Home::default(); 3]);
+        let unknown = Topology::default();
+        let seating = Seating::new(&unknown, 3);
+        assert_eq!(seating.chosen_placement(), Placement::Free);
+        assert_eq!(seating.homes(), vec![Home::default(); 3]);
+        assert_eq!(seating.placement(Placement::Cpu).homes(), vec![Home::default(); 3]);
     }
 
     #[test]
@@ -547,7 +551,7 @@ mod tests {
             .build()
             .unwrap();
         let homes = Seating::new(&machine, 5).placement(Placement::Cpu).homes();
-        assert_eq!(cpus(&homes), [0, 2, 4, 6, 1]);
+        assert_eq!(cpus(&homes), [0, 1, 2, 4, 6]);
     }
 
     #[test]

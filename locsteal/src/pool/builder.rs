@@ -30,6 +30,7 @@ pub struct PoolBuilder {
     threads: usize,
     placement: Option<Placement>,
     layout: Layout,
+    near: Option<usize>,
     spin: Option<Duration>,
     name: Option<String>,
     topology: Option<Topology>,
@@ -53,6 +54,13 @@ impl PoolBuilder {
     /// Whether the seats of a pool that is narrower than the machine are packed or spread.
     pub fn layout(mut self, layout: Layout) -> Self {
         self.layout = layout;
+        self
+    }
+
+    /// The CPU at which a pool begins that is narrower than the machine; by default the one that the thread which
+    /// makes the pool is running on.
+    pub fn near(mut self, cpu: usize) -> Self {
+        self.near = Some(cpu);
         self
     }
 
@@ -139,7 +147,7 @@ impl PoolBuilder {
         if let Some(placement) = self.placement.or(settings.placement) {
             seating = seating.placement(placement);
         }
-        if let Some(cpu) = mask::current_cpu() {
+        if let Some(cpu) = self.near.or_else(mask::current_cpu) {
             seating = seating.near(cpu);
         }
         let (placement, homes) = (seating.chosen_placement(), seating.homes());

@@ -22,7 +22,10 @@ impl LocalityReport {
         let mut lines = Vec::new();
         lines.push(if on {
             match (domains, nodes) {
-                (0 | 1, 1) => {
+                (0, 1) => "locality is on: all seats are in one node whose caches are unknown, so every victim is \
+                           equally near"
+                    .into(),
+                (1, 1) => {
                     "locality is on: all seats share one last-level cache, so every victim is near".into()
                 }
                 _ => format!(
@@ -44,6 +47,7 @@ impl LocalityReport {
         });
         lines.push(
             match seats.placement() {
+                _ if topology.cpus().is_empty() => "workers run wherever the system puts them: CPUs are unknown",
                 Placement::Free => "workers run on any CPU that the process may use",
                 Placement::Llc if (0..seats.count()).all(|seat| seats.home(seat).domain.is_some()) => {
                     "each worker is confined to the allowed CPUs of one last-level cache"

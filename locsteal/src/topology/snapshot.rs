@@ -16,7 +16,7 @@ const CPU_FILES: [&str; 1] = ["topology/thread_siblings_list"];
 const CACHE_FILES: [&str; 3] = ["level", "type", "shared_cpu_list"];
 const NODE_FILES: [&str; 2] = ["cpulist", "distance"];
 
-/// What a content is replaced by that is the CPU or node number of its path.
+/// Stands for the CPU or node number of the path; written for lists, where it makes lines alike.
 const OWN_NUMBER: &str = "{}";
 
 /// The files that a [`Topology`] is read from, and the CPUs that were allowed, as one small text.
@@ -87,6 +87,12 @@ impl TopologySnapshot {
         Self { allowed, files: taken.collect() }
     }
 
+    /// The same machine with these CPUs allowed.
+    #[must_use]
+    pub fn with_allowed(self, allowed: CpuSet) -> Self {
+        Self { allowed: Some(allowed), ..self }
+    }
+
     /// The CPUs that were allowed when it was taken, if that is known.
     pub fn allowed(&self) -> Option<&CpuSet> {
         self.allowed.as_ref()
@@ -130,7 +136,7 @@ impl fmt::Display for TopologySnapshot {
             match split_number(path) {
                 None => writeln!(f, "{path}: {}", text.escape_debug())?,
                 Some((start, number, end)) => {
-                    let own = *text == number.to_string();
+                    let own = path.ends_with("list") && *text == number.to_string();
                     let text =
                         if own { OWN_NUMBER.into() } else { text.escape_debug().to_string() };
                     shapes.entry((start, end, text)).or_default().insert(number);
@@ -300,11 +306,11 @@ mod tests {
     #[test]
     fn files_that_are_alike_share_a_line() {
         let mut machine = snapshot(&[
-            ("cpu/cpu0/cache/index0/level", "2"),
+            ("cpu/cpu0/cache/index0/level", "1"),
             ("cpu/cpu0/topology/thread_siblings_list", "0"),
-            ("cpu/cpu1/cache/index0/level", "2"),
+            ("cpu/cpu1/cache/index0/level", "1"),
             ("cpu/cpu1/topology/thread_siblings_list", "1"),
-            ("cpu/cpu10/cache/index0/level", "2"),
+            ("cpu/cpu10/cache/index0/level", "1"),
             ("cpu/online", "0-1,10"),
             ("node/node0/distance", "10 20"),
         ]);
@@ -316,7 +322,7 @@ mod tests {
             [
                 "allowed: 0,10",
                 "cpu/online: 0-1,10",
-                "cpu/cpu{0-1,10}/cache/index0/level: 2",
+                "cpu/cpu{0-1,10}/cache/index0/level: 1",
                 "cpu/cpu{0-1}/topology/thread_siblings_list: {}",
                 "node/node0/distance: 10 20",
             ]
