@@ -103,7 +103,8 @@ fn any_two_cpus_of_a_machine_can_be_all_that_is_allowed() {
 
 #[test]
 fn files_in_a_folder_read_the_same_and_are_captured_to_the_letter() {
-    for machine in MACHINES {
+    // Less than the largest, whose thousands of files take their time.
+    for machine in MACHINES.iter().filter(|machine| set(machine.online).len() <= 16) {
         let snapshot = machine.snapshot();
         let folder: PathBuf =
             [env!("CARGO_TARGET_TMPDIR"), "machines", machine.name].iter().collect();

@@ -20,36 +20,37 @@ struct Leaf {
 
 /// Adds the claims of all these CPUs.
 pub(super) fn read(files: &mut KernelFiles<'_>, cpus: &CpuSet, claims: &mut Claims) {
-    let mut leaves: Vec<(Leaf, CpuSet)> = Vec::new();
+    let mut found = Found::default();
     let mut without = CpuSet::new();
-    let mut damaged = Losses::default();
+    let mut losses = Losses::default();
+    let mut damaged = Vec::new();
     for cpu in cpus {
-        let named_by = leaves.iter_mut().find(|(leaf, _)| leaf.shared.contains(cpu));
-        if let Some((leaf, claimants)) = named_by
-            && confirms(files, cpu, leaf)
-        {
-            claimants.insert(cpu);
+        if found.confirm(files, cpu) {
             continue;
         }
         let mut problem = None;
         let leaf = highest_leaf(files, cpu, &mut problem);
-        match &problem {
-            Some(problem) => damaged.add(cpu, problem),
-            None if leaf.is_none() => {
+        match (leaf, problem) {
+            (leaf, Some(problem)) => {
+                losses.add(cpu, &problem);
+                damaged.push((cpu, leaf));
+            }
+            (Some(leaf), None) => found.add(cpu, leaf),
+            (None, None) => {
                 without.insert(cpu);
             }
-            None => {}
-        }
-        let Some(leaf) = leaf else { continue };
-        match leaves.iter_mut().find(|(known, _)| known.shared == leaf.shared) {
-            Some((known, claimants)) => {
-                known.level = known.level.max(leaf.level);
-                claimants.insert(cpu);
-            }
-            None => leaves.push((leaf, [cpu].into_iter().collect())),
         }
     }
-    claims.caches.extend(leaves.into_iter().map(|(leaf, claimants)| CacheClaim {
+    for (cpu, leaf) in damaged {
+        // What is damaged may be what tells the highest cache, which others can know.
+        if !found.confirm(files, cpu)
+            && let Some(leaf) = leaf
+        {
+            claims.doubtful.insert(cpu);
+            found.add(cpu, leaf);
+        }
+    }
+    claims.caches.extend(found.0.into_iter().map(|(leaf, claimants)| CacheClaim {
         shared: leaf.shared,
         claimants,
         level: Some(leaf.level),
@@ -57,22 +58,45 @@ pub(super) fn read(files: &mut KernelFiles<'_>, cpus: &CpuSet, claims: &mut Clai
     if !without.is_empty() {
         claims.notes.push(format!("CPUs {without} show no data cache"));
     }
-    if let Some((cpus, first)) = damaged.found() {
-        claims.notes.push(format!("not all caches of CPUs {cpus} are known: {first}"));
-        claims.doubtful = cpus.clone();
+    if let Some((cpus, first)) = losses.found() {
+        claims.notes.push(format!("not all caches of CPUs {cpus} can be read: {first}"));
+    }
+}
+
+/// The different sharing sets found so far, and the CPUs that claim them.
+#[derive(Default)]
+struct Found(Vec<(Leaf, CpuSet)>);
+
+impl Found {
+    fn add(&mut self, cpu: usize, leaf: Leaf) {
+        match self.0.iter_mut().find(|(known, _)| known.shared == leaf.shared) {
+            Some((known, claimants)) => {
+                known.level = known.level.max(leaf.level);
+                claimants.insert(cpu);
+            }
+            None => self.0.push((leaf, [cpu].into_iter().collect())),
+        }
+    }
+
+    /// Adds a CPU that others name, if it says the same as they.
+    fn confirm(&mut self, files: &mut KernelFiles<'_>, cpu: usize) -> bool {
+        let mut named_by = self.0.iter_mut().filter(|(leaf, _)| leaf.shared.contains(cpu));
+        let agreed = named_by.find(|(leaf, _)| confirms(files, cpu, leaf));
+        agreed.is_some_and(|(_, claimants)| claimants.insert(cpu))
     }
 }
 
 /// Whether a CPU that another one names as sharing its highest cache says the same.
 ///
-/// It saves most of the reading: a CPU that shows a cache of that level and sharing set, and none
-/// of a higher index, has it as its highest one too. Otherwise all its caches must be looked at.
+/// It saves most of the reading: where the last cache of one CPU is its highest, a CPU with the same
+/// sharing set under that index, and none of a higher index, has it as its highest one too. Where
+/// anything differs, all caches of the CPU must be looked at.
 fn confirms(files: &mut KernelFiles<'_>, cpu: usize, leaf: &Leaf) -> bool {
-    let Leaf { index, is_last, level, shared } = leaf;
-    *is_last
-        && files.list(&path(cpu, *index, "shared_cpu_list")).is_ok_and(|list| list == *shared)
-        && files.number::<u32>(&path(cpu, *index, "level")).is_ok_and(|found| found == *level)
-        && !files.exists(&format!("cpu/cpu{cpu}/cache/index{}", index + 1))
+    leaf.is_last
+        && files
+            .list(&path(cpu, leaf.index, "shared_cpu_list"))
+            .is_ok_and(|shared| shared == leaf.shared)
+        && !files.exists(&format!("cpu/cpu{cpu}/cache/index{}", leaf.index + 1))
 }
 
 /// The highest cache of those that could be read. The first problem, if any, is left in `problem`.
