@@ -12,9 +12,10 @@ mod sync;
 mod topology;
 
 pub use affinity::{Home, Layout, Placement, Seating};
-pub use pool::{BuildError, LocalityReport, Pool, PoolBuilder, shutdown};
-pub use sched::{Locality, Schedule};
+pub use pool::{BuildError, LocalityReport, Pool, PoolBuilder, PoolPlan, shutdown};
+pub use sched::{Locality, Schedule, Tier};
 pub use stats::{ByTier, Stats};
 pub use topology::{
-    CpuIds, CpuSet, Domain, Node, ParseCpuListError, Topology, TopologyBuilder, TopologyError,
+    CpuIds, CpuSet, Domain, Node, ParseCpuListError, ParseSnapshotError, Topology, TopologyBuilder,
+    TopologyError, TopologySnapshot,
 };

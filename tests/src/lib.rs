@@ -1,1 +1,3 @@
-//! Behaviour of locsteal seen from outside: the tests stand in `tests/`.
+//! Behaviour of locsteal seen from outside: the tests stand in `tests/`, what they share here.
+
+pub mod machines;

@@ -10,6 +10,7 @@ mod lane;
 mod locality;
 #[cfg(all(test, loom))]
 mod loom_tests;
+mod plan;
 mod seats;
 mod shared;
 mod sleep;
@@ -20,6 +21,7 @@ use std::sync::{Arc, OnceLock};
 
 pub use builder::{BuildError, PoolBuilder};
 pub use locality::LocalityReport;
+pub use plan::PoolPlan;
 
 use crew::Crew;
 pub(crate) use lane::{Epoch, Lane, Notice};
@@ -90,7 +92,7 @@ impl Pool {
 
     /// Whether near seats are tried first on this pool, and if not, why. Print it.
     pub fn locality(&self) -> LocalityReport {
-        LocalityReport::new(&self.shared, &self.crew)
+        LocalityReport::new(&self.shared.seats, self.crew.problems())
     }
 
     /// The pool as a launcher needs it; its threads are started if they are not there.

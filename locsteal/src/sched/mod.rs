@@ -20,4 +20,5 @@ pub(crate) use presence::Generation;
 pub(crate) use schedule::Kind;
 pub use schedule::{Locality, Schedule};
 pub(crate) use step::{Step, View, Walk};
+pub use victims::Tier;
 pub(crate) use victims::{Orders, SeatHome, Thief};

@@ -22,8 +22,8 @@ pub(crate) struct Thief {
 }
 
 /// How far apart two seats are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Tier {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Tier {
     /// They share the last-level cache within a node.
     Llc,
     /// They share the node.

@@ -202,10 +202,10 @@ impl TopologyBuilder {
             }
         }
 
-        let caches = self.domains.iter().flat_map(|shared| {
-            let claim =
-                |cpu| CacheClaim { cpu, level: None, shared: shared.clone(), doubtful: false };
-            shared.iter().map(claim)
+        let caches = self.domains.iter().map(|cpus| CacheClaim {
+            shared: cpus.clone(),
+            claimants: cpus.clone(),
+            level: None,
         });
         let distances_from = |id| {
             let row = self.distances.iter().rev().filter(|&&(from, ..)| from == id);
@@ -221,7 +221,7 @@ impl TopologyBuilder {
             caches: caches.collect(),
             cores: self.cores.clone(),
             nodes: nodes.collect(),
-            notes: Vec::new(),
+            ..Claims::default()
         };
         Ok(claims.assemble())
     }
