@@ -66,8 +66,8 @@ pub(crate) fn launch<E: Entry>(pool: &Pool, plan: &Plan, len: u64, entry: &E) ->
     if len == 0 {
         return Outcome { exit: None, panic: None };
     }
-    let shared = pool.ready();
-    let width = width(shared, plan, len);
+    let (shared, widest) = pool.ready();
+    let width = width(widest, plan, len);
     let exit = match (width > 1).then(|| shared.claim_lane()).flatten() {
         Some(lane) => run_shared(shared, lane, plan, len, width, &frame),
         None => run_alone(shared, len, &frame),
@@ -77,13 +77,13 @@ pub(crate) fn launch<E: Entry>(pool: &Pool, plan: &Plan, len: u64, entry: &E) ->
 }
 
 /// How many seats a loop is shared out to.
-fn width(shared: &Shared, plan: &Plan, len: u64) -> usize {
+fn width(widest: usize, plan: &Plan, len: u64) -> usize {
     if plan.schedule == Schedule::Serial {
         return 1;
     }
     let most = match plan.threads {
-        0 => shared.width(),
-        threads => threads.min(shared.width()),
+        0 => widest,
+        threads => threads.min(widest),
     };
     // Nobody gets less than what is worth handing over.
     let pieces = match plan.schedule {
