@@ -161,11 +161,11 @@ fn a_machine_prints_as_a_tree() {
     let cgroup = MACHINES.iter().find(|machine| machine.name == "cgroup").unwrap();
     assert_eq!(
         cgroup.snapshot().topology().to_string(),
-        "machine: 3 CPUs (1-2,5), 2 nodes, 3 LLC domains\n\
-         ├─ node 0: CPUs 1-2, distances 10 32\n\
-         │  ├─ domain 0: CPUs 1, L3\n\
-         │  └─ domain 1: CPUs 2, L3\n\
-         └─ node 1: CPUs 5, distances 32 10\n\
-         \u{20}  └─ domain 2: CPUs 5, L3"
+        "3 CPUs (1-2,5), 2 nodes, 3 LLC domains\n\
+         \x20 node 0: CPUs 1-2, distances 10 32\n\
+         \x20   domain 0: CPUs 1, L3\n\
+         \x20   domain 1: CPUs 2, L3\n\
+         \x20 node 1: CPUs 5, distances 32 10\n\
+         \x20   domain 2: CPUs 5, L3"
     );
 }

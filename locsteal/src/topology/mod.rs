@@ -25,6 +25,8 @@ mod sysfs;
 mod tree;
 
 #[cfg(test)]
+mod damaged_machines;
+#[cfg(test)]
 mod odd_machines;
 #[cfg(test)]
 pub(crate) mod test_folder;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::{CpuSet, Topology};
 
-/// A tree of nodes and domains with their CPUs, then the notes.
+/// A tree of nodes and domains with their CPUs, by indentation, then the notes.
 ///
 /// CPUs that are in a node and no domain, or in neither, have a line of their own.
 impl fmt::Display for Topology {
@@ -14,9 +14,28 @@ impl fmt::Display for Topology {
             count => format!("{} ({})", counted(count, "CPU"), self.cpus),
         };
         let nodes = counted(self.nodes.len(), "node");
-        let domains = counted(self.domains.len(), "LLC domain");
-        write!(f, "machine: {cpus}, {nodes}, {domains}")?;
-        write_branches(f, "", &self.branches())?;
+        write!(f, "{cpus}, {nodes}, {}", counted(self.domains.len(), "LLC domain"))?;
+        let mut rest = self.cpus.clone();
+        for (index, node) in self.nodes.iter().enumerate() {
+            write!(f, "\n  node {}: CPUs {}", node.id, node.cpus)?;
+            if self.nodes.len() > 1 {
+                f.write_str(", distances")?;
+                for to in 0..self.nodes.len() {
+                    write!(f, " {}", self.distance(index, to))?;
+                }
+            }
+            for domain in node.domains() {
+                self.write_domain(f, "    ", domain)?;
+            }
+            self.write_outside(f, "    ", &node.cpus)?;
+            rest = rest.difference(&node.cpus);
+        }
+        for (index, domain) in self.domains.iter().enumerate() {
+            if domain.node.is_none() {
+                self.write_domain(f, "  ", index)?;
+            }
+        }
+        self.write_outside(f, "  ", &rest)?;
         for note in &self.notes {
             write!(f, "\nnote: {note}")?;
         }
@@ -24,60 +43,30 @@ impl fmt::Display for Topology {
     }
 }
 
-struct Branch {
-    text: String,
-    twigs: Vec<Branch>,
-}
-
 impl Topology {
-    fn branches(&self) -> Vec<Branch> {
-        let mut rest = self.cpus.clone();
-        let mut branches = Vec::new();
-        for (index, node) in self.nodes.iter().enumerate() {
-            let mut text = format!("node {}: CPUs {}", node.id, node.cpus);
-            if self.nodes.len() > 1 {
-                text += ", distances";
-                for to in 0..self.nodes.len() {
-                    text += &format!(" {}", self.distance(index, to));
-                }
-            }
-            let mut twigs: Vec<Branch> = node.domains().map(|index| self.domain(index)).collect();
-            twigs.extend(self.outside_domains(&node.cpus));
-            branches.push(Branch { text, twigs });
-            rest = rest.difference(&node.cpus);
-        }
-        let unplaced = (0..self.domains.len()).filter(|&index| self.domains[index].node.is_none());
-        branches.extend(unplaced.map(|index| self.domain(index)));
-        branches.extend(self.outside_domains(&rest));
-        branches
-    }
-
-    fn domain(&self, index: usize) -> Branch {
+    fn write_domain(&self, f: &mut fmt::Formatter<'_>, indent: &str, index: usize) -> fmt::Result {
         let domain = &self.domains[index];
-        let mut text = format!("domain {index}: CPUs {}", domain.cpus);
-        if let Some(level) = domain.level {
-            text += &format!(", L{level}");
+        write!(f, "\n{indent}domain {index}: CPUs {}", domain.cpus)?;
+        match domain.level {
+            Some(level) => write!(f, ", L{level}"),
+            None => Ok(()),
         }
-        Branch { text, twigs: Vec::new() }
     }
 
-    fn outside_domains(&self, cpus: &CpuSet) -> Option<Branch> {
+    fn write_outside(
+        &self,
+        f: &mut fmt::Formatter<'_>,
+        indent: &str,
+        cpus: &CpuSet,
+    ) -> fmt::Result {
         let outside: CpuSet = cpus.iter().filter(|&cpu| self.domain_of(cpu).is_none()).collect();
-        (!outside.is_empty())
-            .then(|| Branch { text: format!("no known cache: CPUs {outside}"), twigs: Vec::new() })
+        if outside.is_empty() {
+            return Ok(());
+        }
+        write!(f, "\n{indent}no known cache: CPUs {outside}")
     }
 }
 
 fn counted(count: usize, one: &str) -> String {
     format!("{count} {one}{}", if count == 1 { "" } else { "s" })
-}
-
-fn write_branches(f: &mut fmt::Formatter<'_>, indent: &str, branches: &[Branch]) -> fmt::Result {
-    for (index, branch) in branches.iter().enumerate() {
-        let is_last = index + 1 == branches.len();
-        let (joint, below) = if is_last { ("└─ ", "   ") } else { ("├─ ", "│  ") };
-        write!(f, "\n{indent}{joint}{}", branch.text)?;
-        write_branches(f, &format!("{indent}{below}"), &branch.twigs)?;
-    }
-    Ok(())
 }

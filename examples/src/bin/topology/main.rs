@@ -12,6 +12,7 @@ mod tree;
 
 use std::error::Error;
 use std::fs;
+use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -113,12 +114,16 @@ fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     if let Some(file) = &arguments.svg {
         return write(file, &svg::draw(&view));
     }
-    if arguments.json {
-        println!("{:#}", json::describe(&view));
+    let text = if arguments.json {
+        format!("{:#}\n", json::describe(&view))
     } else {
-        print!("{}", tree::describe(&view));
+        tree::describe(&view)
+    };
+    match io::stdout().write_all(text.as_bytes()) {
+        // Whoever reads it has seen enough, as `head` does.
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        result => Ok(result?),
     }
-    Ok(())
 }
 
 fn plan(arguments: &Arguments, machine: &Machine) -> Result<PoolPlan, Box<dyn Error>> {
