@@ -9,6 +9,8 @@ mod board;
 mod ending;
 mod partition;
 mod presence;
+#[cfg(all(test, not(loom)))]
+mod rules_tests;
 mod schedule;
 mod step;
 mod victims;

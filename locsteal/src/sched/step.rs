@@ -152,6 +152,7 @@ impl Walk {
                 self.last = self.own.len() / (2 * FIRST_SHARE);
                 let (first, rest) = self.own.split_front(self.chunk(self.own, view));
                 self.hand = first;
+                self.last = first.len();
                 view.board.seat(self.thief.seat).block.set(rest);
             }
             Kind::Dynamic | Kind::DynamicChunk(_) => {}
