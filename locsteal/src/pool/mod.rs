@@ -8,6 +8,8 @@ mod crew;
 mod fork;
 mod lane;
 mod locality;
+#[cfg(all(test, loom))]
+mod loom_tests;
 mod seats;
 mod shared;
 mod sleep;
