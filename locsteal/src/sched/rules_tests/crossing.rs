@@ -35,9 +35,13 @@ fn what_came_from_another_node_is_used_up_before_the_next_look() {
     assert_eq!(rig.home(&first), 3);
     // Now that it has something, work turns up next to it.
     rig.put(0, 0..100);
+    let mut next = first.end;
     while !rig.left_at(1).is_empty() {
-        assert_eq!(rig.home(&rig.run(&mut thief)), 3);
+        let chunk = rig.run(&mut thief);
+        assert_eq!(chunk.start, next);
+        next = chunk.end;
     }
+    assert_eq!(next, rig.block(3).end);
     assert_eq!(rig.home(&rig.run(&mut thief)), 0, "then it is back home");
     let tally = thief.take_tally();
     assert_eq!((tally.steals.remote, tally.steals.llc, tally.remote_passes), (1, 1, 1));
@@ -134,5 +138,19 @@ fn the_caller_leaves_last_and_closes_seats_that_nobody_came_to() {
     assert_eq!(rig.step(&mut caller), Step::Leave);
     for seat in 0..4 {
         assert_eq!(rig.try_enter(seat), Entry::Never, "seat {seat}");
+    }
+}
+
+#[test]
+fn the_caller_closes_seats_that_had_nothing_to_begin() {
+    for kind in [Kind::Steal, Kind::Static, Kind::StaticChunk(2), Kind::Dynamic] {
+        let deal = Deal::new(2, 1, 4);
+        let rig = Rig { kind, deal, launched: 0, ..Rig::new(machine(4, 2, 2), 4) };
+        let mut caller = rig.caller(1);
+        while let Step::Run(_) = rig.step(&mut caller) {}
+        assert_eq!(rig.step(&mut caller), Step::Leave, "{kind:?}");
+        for seat in 0..4 {
+            assert_eq!(rig.try_enter(seat), Entry::Never, "{kind:?}, seat {seat}");
+        }
     }
 }

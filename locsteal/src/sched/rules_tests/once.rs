@@ -142,3 +142,12 @@ fn after_a_stop_nothing_is_started() {
         assert!((0..4).all(|seat| rig.left_at(seat).is_empty()));
     }
 }
+
+#[test]
+fn a_higher_exit_after_a_lower_one_changes_nothing() {
+    let rig = Rig::new(machine(2, 2, 2), 64);
+    rig.board.ending().exit_at(5);
+    rig.board.ending().exit_at(90);
+    assert_eq!(rig.board.ending().exit(), Some(5));
+    assert_eq!(rig.board.ending().bound(), 5);
+}

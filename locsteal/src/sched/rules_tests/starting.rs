@@ -153,3 +153,21 @@ fn two_rescuers_do_not_begin_the_same_block() {
         assert_eq!(rescues, 1, "{kind:?}");
     }
 }
+
+#[test]
+fn an_owner_that_comes_just_before_the_rescue_keeps_its_block() {
+    for kind in WITH_BLOCKS {
+        let rig = Rig { kind, ..Rig::new(machine(2, 2, 2), 64) };
+        let mut caller = rig.caller(0);
+        rig.run_own(&mut caller);
+        rig.at(100);
+        assert_eq!(rig.step(&mut caller), Step::Wait(None));
+        // It comes between the rescuer's look at the seat and its claim.
+        let step = caller.step(&rig.view(), || {
+            assert_eq!(rig.try_enter(1), Entry::Owner);
+            LAUNCHED + 200
+        });
+        assert_eq!(step, Step::Wait(None), "{kind:?}");
+        rig.run_own(&mut Walk::owner(1, &rig.view()));
+    }
+}
