@@ -2,6 +2,9 @@
 //!
 //! See the [repository](https://github.com/locsteal/locsteal) for a guide.
 
+#[cfg(feature = "simulator")]
+#[doc(hidden)]
+pub mod __simulator;
 mod affinity;
 mod clock;
 mod loops;
@@ -14,7 +17,7 @@ mod topology;
 pub use affinity::{Home, Layout, Placement, Seating};
 pub use pool::{BuildError, LocalityReport, Pool, PoolBuilder, shutdown};
 pub use sched::{Locality, Schedule};
-pub use stats::{ByTier, Stats};
+pub use stats::{ByTier, Stats, Tier};
 pub use topology::{
     CpuIds, CpuSet, Domain, Node, ParseCpuListError, Topology, TopologyBuilder, TopologyError,
 };

@@ -69,13 +69,13 @@ fn a_node_shares_what_one_of_its_seats_brought_from_another() {
 #[test]
 fn wherever_the_only_work_is_every_thief_finds_it() {
     for locality in [Locality::Llc, Locality::Node, Locality::Flat] {
-        for orders in [machine(8, 2, 4), machine(8, 1, 2), Orders::cyclic(8)] {
+        for seats in [machine(8, 2, 4), machine(8, 1, 2), (Orders::cyclic(), 8)] {
             for width in 2..=8 {
                 for (thief, victim) in (0..width * width).map(|pair| (pair / width, pair % width)) {
                     if thief == victim {
                         continue;
                     }
-                    let rig = Rig { locality, ..Rig::new(orders.clone(), 4).width(width) };
+                    let rig = Rig { locality, ..Rig::new(seats.clone(), 4).width(width) };
                     let mut caller = rig.caller(thief);
                     rig.run_own(&mut caller);
                     for seat in (0..width).filter(|&seat| seat != thief) {

@@ -17,6 +17,7 @@ use super::{View, Walk};
 
 /// One loop, of as many iterations as units.
 struct Rig {
+    seats: usize,
     board: Board,
     orders: Orders,
     deal: Deal,
@@ -33,9 +34,9 @@ const LAUNCHED: u64 = 1_000;
 
 impl Rig {
     /// A balanced loop over all seats, `block` iterations each, handed over from single iterations on.
-    fn new(orders: Orders, block: u64) -> Self {
-        let seats = orders.seats();
+    fn new((orders, seats): (Orders, usize), block: u64) -> Self {
         Self {
+            seats,
             board: Board::new(seats),
             deal: Deal::new(block * seats as u64, 1, seats),
             orders,
@@ -164,11 +165,11 @@ impl Rig {
 }
 
 /// Seats in domains of `domain` seats, in nodes of `node` seats, as distant as `|a - b|`.
-fn machine(seats: usize, domain: usize, node: usize) -> Orders {
+fn machine(seats: usize, domain: usize, node: usize) -> (Orders, usize) {
     let homes: Vec<SeatHome> = (0..seats)
         .map(|seat| SeatHome { domain: Some(seat / domain), node: seat / node })
         .collect();
-    Orders::new(&homes, |a, b| a.abs_diff(b) as u32)
+    (Orders::new(&homes, |a, b| a.abs_diff(b) as u32), seats)
 }
 
 /// Numbers that look random; the same for the same seed.

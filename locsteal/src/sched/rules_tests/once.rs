@@ -20,7 +20,7 @@ fn play(rig: &Rig, dice: &mut Dice, exits: &[u64]) -> Outcome {
     let width = rig.deal.width();
     let mut seats: Vec<Seat> = (0..width).map(|_| Seat::Outside).collect();
     let caller = dice.below(width as u64) as usize;
-    let near = dice.below(rig.orders.seats() as u64) as usize;
+    let near = dice.below(rig.seats as u64) as usize;
     let near = if near < width { caller } else { near };
     seats[caller] = Seat::Inside(rig.caller_near(caller, near).into());
     let mut runs = vec![0; rig.deal.units() as usize];
@@ -74,7 +74,7 @@ fn rolled(dice: &mut Dice) -> Rig {
     let seats = 1 + dice.below(9) as usize;
     let domain = 1 + dice.below(3) as usize;
     let orders = match dice.below(4) {
-        0 => Orders::cyclic(seats),
+        0 => (Orders::cyclic(), seats),
         _ => machine(seats, domain, domain * (1 + dice.below(3) as usize)),
     };
     let kinds = [

@@ -45,7 +45,7 @@ fn nearer_nodes_come_before_farther_ones() {
 fn seats_dealt_in_turn_over_nodes_are_sorted_by_node() {
     let homes: Vec<SeatHome> =
         (0..6).map(|seat| SeatHome { domain: Some(seat % 2), node: seat % 2 }).collect();
-    let rig = Rig::new(Orders::new(&homes, |_, _| 21), 16);
+    let rig = Rig::new((Orders::new(&homes, |_, _| 21), 6), 16);
     assert_eq!(visited(&rig, from(2)), [2, 4, 0, 3, 5, 1]);
 }
 
