@@ -2,6 +2,9 @@
 //!
 //! See the [repository](https://github.com/locsteal/locsteal) for a guide.
 
+#[cfg(feature = "simulator")]
+#[doc(hidden)]
+pub mod __simulator;
 mod affinity;
 mod clock;
 mod loops;
@@ -13,8 +16,8 @@ mod topology;
 
 pub use affinity::{Home, Layout, Placement, Seating};
 pub use pool::{BuildError, LocalityReport, Pool, PoolBuilder, PoolPlan, shutdown};
-pub use sched::{Locality, Schedule, Tier};
-pub use stats::{ByTier, Stats};
+pub use sched::{Locality, Schedule};
+pub use stats::{ByTier, Stats, Tier};
 pub use topology::{
     CpuIds, CpuSet, Domain, Node, ParseCpuListError, ParseSnapshotError, Topology, TopologyBuilder,
     TopologyError, TopologySnapshot,

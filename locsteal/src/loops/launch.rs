@@ -67,7 +67,7 @@ pub(crate) fn launch<E: Entry>(pool: &Pool, plan: &Plan, len: u64, entry: &E) ->
         return Outcome { exit: None, panic: None };
     }
     let (shared, widest) = pool.ready();
-    let width = width(widest, plan, len);
+    let width = plan.width(widest, len);
     let exit = match (width > 1).then(|| shared.claim_lane()).flatten() {
         Some(lane) => run_shared(shared, lane, plan, len, width, &frame),
         None => run_alone(shared, len, &frame),
@@ -76,23 +76,54 @@ pub(crate) fn launch<E: Entry>(pool: &Pool, plan: &Plan, len: u64, entry: &E) ->
     Outcome { exit: exit.filter(|_| panic.is_none()), panic }
 }
 
-/// How many seats a loop is shared out to.
-fn width(widest: usize, plan: &Plan, len: u64) -> usize {
-    if plan.schedule == Schedule::Serial {
-        return 1;
-    }
-    let most = match plan.threads {
-        0 => widest,
-        threads => threads.min(widest),
-    };
-    // Nobody gets less than what is worth handing over.
-    let pieces = match plan.schedule {
-        Schedule::StaticChunk(chunk) | Schedule::DynamicChunk(chunk) => {
-            len.div_ceil(chunk.max(plan.unit).max(1))
+/// How a loop is shared out to its seats.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shape {
+    pub(crate) deal: Deal,
+    pub(crate) kind: Kind,
+    /// In units.
+    pub(crate) grain: u32,
+    /// Whether blocks wait for their owners.
+    pub(crate) protected: bool,
+}
+
+impl Plan {
+    /// How many seats a loop is shared out to, of `most` that there are.
+    pub(crate) fn width(&self, most: usize, len: u64) -> usize {
+        if self.schedule == Schedule::Serial {
+            return 1;
         }
-        _ => len / plan.grain.max(plan.unit).max(1),
-    };
-    most.min(usize::try_from(pieces).unwrap_or(usize::MAX)).max(1)
+        let most = match self.threads {
+            0 => most,
+            threads => threads.min(most),
+        };
+        // Nobody gets less than what is worth handing over.
+        let pieces = match self.schedule {
+            Schedule::StaticChunk(chunk) | Schedule::DynamicChunk(chunk) => {
+                len.div_ceil(chunk.max(self.unit).max(1))
+            }
+            _ => len / self.grain.max(self.unit).max(1),
+        };
+        most.min(usize::try_from(pieces).unwrap_or(usize::MAX)).max(1)
+    }
+
+    pub(crate) fn shape(&self, len: u64, width: usize) -> Shape {
+        let deal = Deal::new(len, self.unit, width);
+        let in_units = |n: u64| u32::try_from(deal.in_units(n.max(1))).unwrap_or(u32::MAX);
+        let kind = match self.schedule {
+            Schedule::Static => Kind::Static,
+            Schedule::StaticChunk(chunk) => Kind::StaticChunk(in_units(chunk)),
+            Schedule::Dynamic => Kind::Dynamic,
+            Schedule::DynamicChunk(chunk) => Kind::DynamicChunk(in_units(chunk)),
+            Schedule::Auto | Schedule::Steal | Schedule::Serial => Kind::Steal,
+        };
+        let grain = match self.grain {
+            0 => (deal.units() / width as u32 / GRAINS_PER_BLOCK).max(1),
+            grain => in_units(grain),
+        };
+        let protected = kind.has_blocks() && len / width as u64 >= PROTECTED_BLOCK;
+        Shape { deal, kind, grain, protected }
+    }
 }
 
 fn run_alone<E: Entry>(shared: &Shared, len: u64, frame: &Frame<'_, E>) -> Option<u64> {
@@ -110,20 +141,7 @@ fn run_shared<E: Entry>(
     width: usize,
     frame: &Frame<'_, E>,
 ) -> Option<u64> {
-    let deal = Deal::new(len, plan.unit, width);
-    let in_units = |n: u64| u32::try_from(deal.in_units(n.max(1))).unwrap_or(u32::MAX);
-    let kind = match plan.schedule {
-        Schedule::Static => Kind::Static,
-        Schedule::StaticChunk(chunk) => Kind::StaticChunk(in_units(chunk)),
-        Schedule::Dynamic => Kind::Dynamic,
-        Schedule::DynamicChunk(chunk) => Kind::DynamicChunk(in_units(chunk)),
-        Schedule::Auto | Schedule::Steal | Schedule::Serial => Kind::Steal,
-    };
-    let grain = match plan.grain {
-        0 => (deal.units() / width as u32 / GRAINS_PER_BLOCK).max(1),
-        grain => in_units(grain),
-    };
-    let protected = kind.has_blocks() && len / width as u64 >= PROTECTED_BLOCK;
+    let Shape { deal, kind, grain, protected } = plan.shape(len, width);
     let thief = shared.caller_seat(width);
     let generation = lane.next_generation();
     let epoch = Epoch::new(generation, width, kind.publishes());

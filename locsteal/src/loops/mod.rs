@@ -6,3 +6,6 @@ mod launch;
 #[cfg(all(test, not(loom)))]
 mod launch_tests;
 mod participant;
+
+#[cfg(feature = "simulator")]
+pub(crate) use launch::{Plan, Shape};

@@ -26,6 +26,8 @@ pub use plan::PoolPlan;
 use crew::Crew;
 pub(crate) use lane::{Epoch, Lane, Notice};
 pub(crate) use shared::{Shared, Ticket};
+#[cfg(feature = "simulator")]
+pub(crate) use {seats::Seats, shared::PATIENCE};
 
 use crate::stats::Stats;
 

@@ -12,6 +12,9 @@ use crate::sched::{Deal, Entry, Generation, Locality, Thief, View};
 use crate::stats::{Counters, Stats};
 use crate::sync::{AtomicU64, AtomicUsize, Ordering};
 
+/// The longest that late workers are waited for. About what waking one takes.
+pub(crate) const PATIENCE: std::time::Duration = std::time::Duration::from_micros(100);
+
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) seats: Seats,
@@ -76,9 +79,6 @@ impl<'a> Ticket<'a> {
 }
 
 impl Shared {
-    /// The longest that late workers are waited for. About what waking one takes.
-    const PATIENCE: std::time::Duration = std::time::Duration::from_micros(100);
-
     pub(crate) fn new(seats: Seats, spin: std::time::Duration) -> Self {
         let count = seats.count();
         // One lane a seat lets every worker launch a loop of its own beside that of an outside caller.
@@ -92,7 +92,7 @@ impl Shared {
             counters: (0..count).map(|_| CachePadded::new(Counters::default())).collect(),
             serial_loops: AtomicU64::new(0),
             spin: clock::in_ticks(spin),
-            patience: clock::in_ticks(Self::PATIENCE),
+            patience: clock::in_ticks(PATIENCE),
             seats,
         }
     }
