@@ -31,7 +31,7 @@ pub(crate) const MAX_LEN: u64 = Deal::MAX_LEN;
 const PROTECTED_BLOCK: u64 = 1024;
 
 /// Unless told otherwise, a block is cut into at least this many pieces worth handing over.
-const GRAINS_PER_BLOCK: u32 = 128;
+const GRAINS_PER_BLOCK: u32 = 1024;
 
 /// What every participant of a loop does: make private state, take chunks until there are none, hand results over.
 ///
