@@ -1,6 +1,7 @@
 //! Loops.
 #![allow(dead_code, reason = "skeleton")]
 
+mod auto;
 mod launch;
 #[cfg(all(test, not(loom)))]
 mod launch_tests;
@@ -11,3 +12,6 @@ pub mod reduce;
 pub mod site;
 pub mod source;
 pub mod support;
+
+#[cfg(feature = "simulator")]
+pub(crate) use launch::{Plan, Shape};

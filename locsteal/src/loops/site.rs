@@ -1,5 +1,7 @@
 //! A place in the source that launches loops.
 
+use super::auto::Memory;
+
 /// What is known of a marked loop before it is run: the macro makes one of these for each, in a `static`.
 #[derive(Debug)]
 pub struct Site {
@@ -7,6 +9,7 @@ pub struct Site {
     file: &'static str,
     line: u32,
     column: u32,
+    memory: Memory,
 }
 
 impl Site {
@@ -17,7 +20,12 @@ impl Site {
         line: u32,
         column: u32,
     ) -> Self {
-        Self { name, file, line, column }
+        Self { name, file, line, column, memory: Memory::new() }
+    }
+
+    /// What the loop has learned about schedules.
+    pub(crate) const fn memory(&self) -> &Memory {
+        &self.memory
     }
 }
 

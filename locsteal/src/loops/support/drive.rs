@@ -32,7 +32,8 @@ pub fn start<'a, Part, I: IntoParallelSource>(
     over: I,
 ) -> Loop<'a, I::Source, Part> {
     let source = over.into_parallel_source();
-    Loop { site, source, plan: Plan::default(), pool: None, part: PhantomData }
+    let plan = Plan { memory: Some(site.memory()), ..Plan::default() };
+    Loop { site, source, plan, pool: None, part: PhantomData }
 }
 
 /// `schedule = static(size)`
