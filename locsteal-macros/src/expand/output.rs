@@ -259,8 +259,7 @@ impl Output<'_> {
         };
         quote_spanned! {span=>
             {
-                #site
-                match #hidden::start::<#part, _>(&SITE, #source) #clauses {
+                match #hidden::start::<#part, _>(#site, #source) #clauses {
                     #launched => {
                         #(#owns)*
                         #(#accumulators)*
@@ -273,7 +272,7 @@ impl Output<'_> {
         }
     }
 
-    /// The loop's own static, which knows where it stands.
+    /// The loop's own static, which knows where it stands. Nothing of the user's is in its scope.
     fn site(&self) -> TokenStream {
         let Self { hidden, names, facts, .. } = self;
         let span = names.span();
@@ -287,7 +286,11 @@ impl Output<'_> {
         let (line, column) = location(names.span);
         let (line, column) = (Literal::usize_unsuffixed(line), Literal::usize_unsuffixed(column));
         quote_spanned! {span=>
-            static SITE: #hidden::Site = #hidden::Site::new(#name, ::core::file!(), #line, #column);
+            {
+                static SITE: #hidden::Site =
+                    #hidden::Site::new(#name, ::core::file!(), #line, #column);
+                &SITE
+            }
         }
     }
 
