@@ -60,13 +60,32 @@ struct Frames {
 
 #[par_for]
 fn shadows(n: usize, y: &mut [u32]) -> u32 {
-    let (frame_0, launched_0, finished_0, own_0_0, at_0_0, index_0, value, area_0_0, part_0_0, sums_0) =
-        (1, 2, 3, 4, 5, 6, 7, 8, 9, 10);
+    let (
+        frame_0,
+        launched_0,
+        finished_0,
+        own_0_0,
+        at_0_0,
+        index_0,
+        value,
+        area_0_0,
+        part_0_0,
+        sums_0,
+    ) = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10);
     let frames = Frames { frame_0: [0; 4], at: 1 };
     let mut total = 0u32;
     #[par_for(reduce(+: total), local(slot_0_0 = 1u32), schedule = static(2), name = "shadows")]
     for i in 0..n {
-        total += frame_0 + launched_0 + finished_0 + own_0_0 + at_0_0 + index_0 + value + area_0_0 + part_0_0 + sums_0;
+        total += frame_0
+            + launched_0
+            + finished_0
+            + own_0_0
+            + at_0_0
+            + index_0
+            + value
+            + area_0_0
+            + part_0_0
+            + sums_0;
         slot_0_0 += Ok(0) + frames.frame_0[0];
         y[i] = SITE * frames.at + slot_0_0 - slot_0_0;
     }

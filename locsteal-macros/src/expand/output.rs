@@ -6,6 +6,7 @@ use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::{Expr, ExprForLoop, Lifetime, Type, parse_quote_spanned};
 
+use super::Hidden;
 use super::rewrite::{hidden_label, hidden_name};
 use crate::ast::mark_of;
 use crate::attr::{Clauses, Locality, Operator, Schedule};
@@ -44,8 +45,7 @@ impl Names {
         accumulator,
         sum,
         reduced,
-        slot,
-        value
+        slot
     );
 
     fn name(&self, name: &str) -> Ident {
@@ -58,7 +58,7 @@ impl Names {
     }
 
     /// Of the generated tokens: the place is the loop's, the names nobody else's.
-    fn span(&self) -> Span {
+    pub(super) fn span(&self) -> Span {
         Span::mixed_site().located_at(self.span)
     }
 }
@@ -88,7 +88,7 @@ impl Exits {
         exit: &Expr,
         returns: Option<&Type>,
         names: &Names,
-        hidden: &TokenStream,
+        hidden: &Hidden,
     ) -> TokenStream {
         let span = match exit {
             Expr::Try(e) => e.question_token.spans[0],
@@ -98,6 +98,7 @@ impl Exits {
             _ => names.span,
         };
         let here = Span::mixed_site().located_at(span);
+        let hidden = &hidden.at(here);
         let value = Ident::new("value", here);
         let label = names.label();
         let label = Lifetime::new(&label.to_string(), here);
@@ -106,7 +107,7 @@ impl Exits {
                 let again: Expr = parse_quote_spanned!(here=> match #value? {});
                 let at = self.add(again, None, here, hidden);
                 let (inner, left) = (&try_.expr, at(quote_spanned!(here=> #value)));
-                let branch = quote_spanned!(span=> #hidden::Leaving::branch(#inner));
+                let branch = quote_spanned!(here=> #hidden::Leaving::branch(#inner));
                 quote_spanned! {here=>
                     match #branch {
                         #hidden::Continue(#value) => #value,
@@ -466,10 +467,10 @@ impl Output<'_> {
             take.extend(quote_spanned!(span=> let #pattern = #sums;));
         }
         for (k, (total, reduction)) in totals.iter().zip(&facts.reductions).enumerate() {
-            let name = if reduction.place.is_name() {
-                reduction.place.root.to_token_stream()
-            } else {
+            let name = if reduction.renamed {
                 names.reduced(k).into_token_stream()
+            } else {
+                reduction.place.root.to_token_stream()
             };
             take.extend(quote_spanned!(span=> #[allow(unused_mut)] let mut #name = #total.take();));
             put.extend(quote_spanned!(span=> #total.put(#name);));
@@ -630,8 +631,8 @@ fn adapt(expr: &Expr, hidden: &TokenStream, span: Span) -> Option<TokenStream> {
         Expr::Paren(paren) => adapt(&paren.expr, hidden, span),
         Expr::Group(group) => adapt(&group.expr, hidden, span),
         Expr::MethodCall(call) if ADAPTORS.iter().any(|adaptor| call.method == adaptor) => {
-            let receiver = adapt(&call.receiver, hidden, span)
-                .unwrap_or_else(|| bare(&call.receiver));
+            let receiver =
+                adapt(&call.receiver, hidden, span).unwrap_or_else(|| bare(&call.receiver));
             let into =
                 quote_spanned!(span=> #hidden::IntoParallelSource::into_parallel_source(#receiver));
             let arguments = call.args.iter().map(|argument| {
