@@ -12,6 +12,7 @@ mod sync;
 mod topology;
 
 pub use affinity::{Home, Layout, Placement, Seating};
+pub use loops::builder::{Attempt, Loop, Parallel, range, source};
 pub use loops::progress::Progress;
 pub use loops::reduce::{self, Reduce};
 pub use loops::source::{

@@ -1,6 +1,9 @@
 //! Loops.
 #![allow(dead_code, reason = "skeleton")]
 
+pub mod builder;
+mod collect;
+mod drive;
 mod launch;
 #[cfg(all(test, not(loom)))]
 mod launch_tests;
