@@ -52,7 +52,8 @@ fn everywhere(kind: u32, y: &mut [usize]) -> usize {
                 f();
                 f();
             }
-            _ => {
+            _ =>
+            {
                 #[par_for]
                 for i in 0..10 {
                     #[par_for]

@@ -627,8 +627,8 @@ fn adapt(expr: &Expr, hidden: &TokenStream, span: Span) -> Option<TokenStream> {
         Expr::Paren(paren) => adapt(&paren.expr, hidden, span),
         Expr::Group(group) => adapt(&group.expr, hidden, span),
         Expr::MethodCall(call) if ADAPTORS.iter().any(|adaptor| call.method == adaptor) => {
-            let receiver = adapt(&call.receiver, hidden, span)
-                .unwrap_or_else(|| bare(&call.receiver));
+            let receiver =
+                adapt(&call.receiver, hidden, span).unwrap_or_else(|| bare(&call.receiver));
             let into =
                 quote_spanned!(span=> #hidden::IntoParallelSource::into_parallel_source(#receiver));
             let arguments = call.args.iter().map(|argument| {
