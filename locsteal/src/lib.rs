@@ -15,9 +15,10 @@ mod sync;
 mod topology;
 
 pub use affinity::{Home, Layout, Placement, Seating};
-pub use pool::{BuildError, LocalityReport, Pool, PoolBuilder, shutdown};
+pub use pool::{BuildError, LocalityReport, Pool, PoolBuilder, PoolPlan, shutdown};
 pub use sched::{Locality, Schedule};
 pub use stats::{ByTier, Stats, Tier};
 pub use topology::{
-    CpuIds, CpuSet, Domain, Node, ParseCpuListError, Topology, TopologyBuilder, TopologyError,
+    CpuIds, CpuSet, Domain, Node, ParseCpuListError, ParseSnapshotError, Topology, TopologyBuilder,
+    TopologyError, TopologySnapshot,
 };

@@ -66,8 +66,8 @@ pub(crate) fn launch<E: Entry>(pool: &Pool, plan: &Plan, len: u64, entry: &E) ->
     if len == 0 {
         return Outcome { exit: None, panic: None };
     }
-    let shared = pool.ready();
-    let width = plan.width(shared.width(), len);
+    let (shared, widest) = pool.ready();
+    let width = plan.width(widest, len);
     let exit = match (width > 1).then(|| shared.claim_lane()).flatten() {
         Some(lane) => run_shared(shared, lane, plan, len, width, &frame),
         None => run_alone(shared, len, &frame),
@@ -144,6 +144,7 @@ fn run_shared<E: Entry>(
     let Shape { deal, kind, grain, protected } = plan.shape(len, width);
     let thief = shared.caller_seat(width);
     let generation = lane.next_generation();
+    let epoch = Epoch::new(generation, width, kind.publishes());
     let notice = Notice {
         run: run_on_worker::<E>,
         data: std::ptr::from_ref(frame).cast(),
@@ -170,9 +171,9 @@ fn run_shared<E: Entry>(
     // SAFETY: the lane is claimed and its last loop is over. The frame lives until this function returns, which is
     // after `take_part` has run to its end for the caller: that is when every other seat is left or shut. `E: Sync`
     // lets its entry be run from any thread, and the frame's panic slot is locked.
-    unsafe { lane.open(Epoch::new(generation, width, kind.publishes()), notice) };
+    unsafe { lane.open(epoch, notice) };
     shared.sleepers.published();
-    let wakes = shared.wake_near(thief.seat, width, 1);
+    let wakes = shared.wake_near(lane, epoch, thief.seat, 1);
     take_part(&mut caller, lane.board.ending(), frame);
     lane.counters().add(&(caller.take_tally() + Stats { loops: 1, wakes, ..Stats::default() }));
     let exit = lane.board.ending().exit();

@@ -1,6 +1,7 @@
 //! Loops.
 #![allow(dead_code, reason = "skeleton")]
 
+mod auto;
 mod launch;
 #[cfg(all(test, not(loom)))]
 mod launch_tests;
