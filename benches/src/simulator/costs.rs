@@ -19,6 +19,8 @@ pub(crate) struct Costs {
     /// How long a read keeps a line from serving the next one who wants it.
     pub(crate) line_busy: Time,
 
+    /// What it takes to ask for the next step and to take a chunk of the own block.
+    pub(crate) step: Time,
     /// What a caller does before its loop is open.
     pub(crate) launch: Time,
     /// What a worker does between entering and its first chunk.
@@ -29,6 +31,8 @@ pub(crate) struct Costs {
     pub(crate) wake_call: Time,
     /// From there until the sleeper runs.
     pub(crate) wake_latency: Time,
+    /// How long a caller asks again and again before it sleeps.
+    pub(crate) caller_spin: Time,
     /// A pause between two questions; they double six times.
     pub(crate) pause: Time,
     /// Letting other threads run where there are none.
@@ -66,11 +70,13 @@ impl Default for Costs {
             line_remote: ns(140.0),
             overlap: 4,
             line_busy: ns(5.0),
+            step: ns(8.0),
             launch: ns(60.0),
             join: ns(40.0),
             watch: ns(30.0),
             wake_call: us(5.0),
             wake_latency: us(30.0),
+            caller_spin: us(50.0),
             pause: ns(10.0),
             yielding: ns(300.0),
             byte_llc: 0.05,

@@ -19,10 +19,8 @@ use super::lines::{Lines, transfer};
 use super::machines::Site;
 use super::time::{Dice, Time, in_ns, ns};
 
-/// How participants ask again: so many times with pauses that double, then so many times with yields; then the caller
-/// sleeps.
+/// Participants ask again so many times with pauses that double, then with yields between.
 const PAUSES: u32 = 6;
-const YIELDS: u32 = 32;
 
 /// What goes wrong in a run.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -103,8 +101,9 @@ struct Reach {
 
 struct Actor {
     state: State,
-    /// How often it has asked in vain since its last chunk.
+    /// How often it has asked in vain since its last chunk, and since when.
     asked: u32,
+    asks_since: Time,
     /// Time that its iterations take is multiplied by this.
     slowness: f64,
     late: Option<Time>,
@@ -146,6 +145,7 @@ impl<'p, 'm> Engine<'p, 'm> {
             .map(|seat| Actor {
                 state: if trouble.asleep { State::Asleep } else { State::Outside },
                 asked: 0,
+                asks_since: 0,
                 slowness: (uneven * dice.normal()).exp(),
                 late: trouble
                     .late
@@ -317,6 +317,7 @@ impl<'p, 'm> Engine<'p, 'm> {
             self.actors[seat].idle = true;
             self.idle.push(now);
         }
+        let now = now + self.place.costs.step;
         self.reach(seat, walker, Reach { sights, next: 0, step }, now)
     }
 
@@ -368,8 +369,11 @@ impl<'p, 'm> Engine<'p, 'm> {
             Step::Wait(awaited) => {
                 let asked = self.actors[seat].asked;
                 self.actors[seat].asked += 1;
+                if asked == 0 {
+                    self.actors[seat].asks_since = now;
+                }
                 if let Some(awaited) = awaited
-                    && asked >= PAUSES + YIELDS
+                    && now - self.actors[seat].asks_since >= self.place.costs.caller_spin
                     && !matches!(self.actors[awaited].state, State::Leaving | State::Gone)
                 {
                     self.actors[seat].state = State::Sleeping(walker, awaited);

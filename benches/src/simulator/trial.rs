@@ -149,7 +149,13 @@ impl Trial<'_> {
         (run, place)
     }
 
-    fn place(&self, arm: Arm) -> Place<'_> {
+    pub(crate) fn all(&self, arm: Arm) -> Vec<Run> {
+        let mut dice = Dice::new(1);
+        let mut place = self.place(arm);
+        (0..self.runs).map(|_| { let mut d = Dice::new(dice.next()); self.one(&mut place, arm, 1, &mut d, true) }).collect()
+    }
+
+    pub(crate) fn place(&self, arm: Arm) -> Place<'_> {
         let course = Loop::new(&self.site.seats, arm.spec(self.kernel.len, 0));
         let width = course.width();
         let blocks = Loop::new(&self.site.seats, Arm::Static.spec(self.kernel.len, width));
