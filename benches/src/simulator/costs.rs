@@ -70,7 +70,7 @@ impl Default for Costs {
             line_remote: ns(140.0),
             overlap: 4,
             line_busy: ns(5.0),
-            step: ns(8.0),
+            step: ns(15.0),
             launch: ns(60.0),
             join: ns(40.0),
             watch: ns(30.0),
