@@ -19,6 +19,7 @@ pub use loops::support as __private;
 
 pub use affinity::{Home, Layout, Placement, Seating};
 pub use locsteal_macros::par_for;
+pub use loops::builder::{Attempt, Loop, Parallel, range, source};
 pub use loops::own::ParallelArray;
 pub use loops::progress::Progress;
 pub use loops::reduce::{self, Reduce};
