@@ -1,19 +1,19 @@
-//! A bar that shows how far the program is.
+//! A bar that shows how far a loop has come.
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// Counts cells. Without a terminal it counts in silence.
-pub(crate) struct Progress(ProgressBar);
+/// The bar. Without a terminal nothing is shown.
+pub(crate) struct Bar(ProgressBar);
 
 /// The bar hears of every so many cells, which keeps its cost out of the loops.
 const STRIDE: usize = 4096;
 
-impl Progress {
-    /// A bar for `cells` cells in all.
-    pub(crate) fn new(cells: u64) -> Self {
+impl Bar {
+    /// A bar for loops over so many cells.
+    pub(crate) fn new(cells: usize) -> Self {
         let style = ProgressStyle::with_template("{msg:20} {wide_bar} {percent:>3} %, {eta} left")
             .expect("the template is well formed");
-        Self(ProgressBar::new(cells).with_style(style))
+        Self(ProgressBar::new(cells as u64).with_style(style))
     }
 
     /// No bar.
@@ -22,12 +22,13 @@ impl Progress {
         Self(ProgressBar::hidden())
     }
 
-    /// Says what is being done.
-    pub(crate) fn step(&self, what: &'static str) {
-        self.0.set_message(what);
+    /// Says which loop begins.
+    pub(crate) fn begin(&self, loop_name: String) {
+        self.0.reset();
+        self.0.set_message(loop_name);
     }
 
-    /// Says that the cell with this number is done. Each loop must say so of each of its cells.
+    /// Says that this cell is done. A loop must say so of each of its cells, in any order.
     pub(crate) fn passed(&self, cell: usize) {
         if cell.is_multiple_of(STRIDE) {
             self.0.inc(STRIDE as u64);
@@ -35,7 +36,7 @@ impl Progress {
     }
 }
 
-impl Drop for Progress {
+impl Drop for Bar {
     fn drop(&mut self) {
         self.0.finish_and_clear();
     }
