@@ -33,20 +33,7 @@ impl Names {
         Self { level, span }
     }
 
-    numbered!(
-        own,
-        area,
-        part,
-        pieces,
-        window,
-        at,
-        array,
-        view,
-        accumulator,
-        sum,
-        reduced,
-        slot
-    );
+    numbered!(own, area, part, pieces, window, at, array, view, accumulator, sum, reduced, slot);
 
     fn name(&self, name: &str) -> Ident {
         Ident::new(&format!("{name}_{}", self.level), self.span())
@@ -285,11 +272,11 @@ impl Output<'_> {
             None => quote_spanned!(span=> ::core::option::Option::None),
         };
         let (line, column) = location(names.span);
-        let (line, column) = (Literal::usize_unsuffixed(line), Literal::usize_unsuffixed(column));
+        let at = Literal::string(&format!(":{line}:{column}"));
         quote_spanned! {span=>
             {
                 static SITE: #hidden::Site =
-                    #hidden::Site::new(#name, ::core::file!(), #line, #column);
+                    #hidden::Site::new(#name, ::core::concat!(::core::file!(), #at));
                 &SITE
             }
         }
