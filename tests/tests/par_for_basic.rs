@@ -49,4 +49,3 @@ fn sum(x: &[f64]) -> f64 {
 fn sums() {
     assert_eq!(sum(&vec![1.0; 777]), 777.0);
 }
-

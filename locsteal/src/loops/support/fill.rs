@@ -52,6 +52,12 @@ pub unsafe trait Yield<T>: Sized {
     fn collect(length: Length, run: impl FnOnce(&Collector<'_, T>) -> bool) -> Option<Self>;
 }
 
+/// A loop was left, and none of the ways out was taken.
+#[cold]
+pub fn nothing_left() -> ! {
+    unreachable!("a loop that yields was left for no reason")
+}
+
 /// Has `run` fill the places; true if they are all filled.
 fn fill<T>(places: &mut [MaybeUninit<T>], run: impl FnOnce(&Collector<'_, T>) -> bool) -> bool {
     let collector = Collector::new(places);

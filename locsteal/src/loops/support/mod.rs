@@ -18,7 +18,7 @@ mod tracker;
 
 pub use accumulate::{Accumulator, Slot, Sum, Sums};
 pub use drive::{Finished, Loop, dynamic_chunk, start, static_chunk};
-pub use fill::{Fill, Yield};
+pub use fill::{Fill, Yield, nothing_left};
 pub use frame::{Frame, Indexed, Items};
 pub use leave::{Ended, Leaving, Never, Or};
 pub use read::{Distance, ReadAny, ReadSlice, Reading};
