@@ -274,3 +274,42 @@ impl ArmArguments {
         arm::serve(&entry, &line, &Setup { width: self.width, pin: self.pin })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    fn names(wanted: &[&str]) -> Result<Vec<&'static str>> {
+        let wanted: Vec<String> = wanted.iter().map(ToString::to_string).collect();
+        let chosen = choose(lines(), &wanted, "line", |line| (line.name, line.group.file()))?;
+        Ok(chosen.into_iter().map(|line| line.name).collect())
+    }
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn lines_are_chosen_by_name_beginning_or_group() {
+        assert_eq!(names(&[]).unwrap().len(), lines().len());
+        assert_eq!(names(&["axpy-1e3"]).unwrap(), ["axpy-1e3"]);
+        assert_eq!(names(&["uneven"]).unwrap(), ["triangular", "hot-front", "heavy-tail"]);
+        assert_eq!(names(&["sum", "nested"]).unwrap(), ["sum-1e6", "sum-reproducible", "nested"]);
+        let error = names(&["axpi"]).unwrap_err().to_string();
+        assert!(error.contains("axpi") && error.contains("axpy-1e3"), "{error}");
+    }
+
+    #[test]
+    fn an_absent_peer_is_named_and_the_base_always_takes_part() {
+        let rayon = || entries().into_iter().filter(|e| e.name == "rayon").collect::<Vec<_>>();
+        let (peers, missing) = sort_out(rayon(), "serial").unwrap();
+        assert_eq!(peers.iter().map(|e| e.name).collect::<Vec<_>>(), ["rayon", "serial"]);
+        assert!(missing.is_empty());
+        assert!(sort_out(rayon(), "sereal").is_err());
+        let (peers, missing) = sort_out(entries(), "serial").unwrap();
+        assert_eq!(peers.len() + missing.len(), entries().len());
+    }
+}

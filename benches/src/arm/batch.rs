@@ -81,7 +81,8 @@ mod tests {
     #[test]
     fn a_sample_is_long_beside_the_clock_and_the_median_is_per_operation() {
         let mut timed = Pretends(Vec::new());
-        let sample = measure(&mut timed, Pace::Hot, Duration::from_micros(10), Duration::ZERO);
+        let sample =
+            measure(&mut timed, Pace::Hot, Duration::from_micros(10), Duration::from_micros(100));
         assert!((sample.ns - 100.0).abs() < 1e-9);
         assert_eq!(timed.0.iter().rev().take(FEWEST).collect::<Vec<_>>(), [&500; FEWEST]);
     }

@@ -171,3 +171,31 @@ pub(crate) fn prepare_offload<O: Offload>(setup: &Setup, line: &Line) -> Result<
     assert!(line.is_offload());
     Ok(timed::round_trips(O::build(setup)?))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::peers::entries;
+
+    /// The rest is checked too, each time that it is measured.
+    const SMALL: usize = 20 << 20;
+
+    #[test]
+    fn every_peer_that_is_there_does_on_every_line_what_a_plain_loop_does() {
+        let setup = Setup { width: 2, pin: false };
+        let mut checked = 0;
+        for line in lines().iter().filter(|line| line.bytes() < SMALL) {
+            for entry in entries().iter().filter(|entry| entry.version().is_ok()) {
+                let Some(prepare) = entry.prepare(line) else { continue };
+                // A pool that is wider than the machine, and that the peer therefore refuses, is not made here.
+                let Ok(mut timed) = prepare(&setup, line) else { continue };
+                if let Err(error) = timed.check() {
+                    panic!("{} on {}: {error:#}", entry.name, line.name);
+                }
+                timed.sample(2, line.pace);
+                checked += 1;
+            }
+        }
+        assert!(checked >= 2 * lines().len(), "only {checked} pairs of peer and line were checked");
+    }
+}

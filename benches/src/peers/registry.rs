@@ -18,6 +18,8 @@ pub(crate) struct Entry {
     pub(crate) idiom: &'static str,
     /// Whether its workers can be tied to CPUs.
     pub(crate) pins: bool,
+    /// Whether its callers are workers of the pool, so that callers from elsewhere are another peer's business.
+    callers_are_workers: bool,
     version: fn() -> Result<String>,
     loops: Option<Prepare>,
     offload: Option<Prepare>,
@@ -25,7 +27,15 @@ pub(crate) struct Entry {
 
 impl Entry {
     fn new(name: &'static str, idiom: &'static str, version: fn() -> Result<String>) -> Self {
-        Self { name, idiom, pins: false, version, loops: None, offload: None }
+        Self {
+            name,
+            idiom,
+            pins: false,
+            callers_are_workers: false,
+            version,
+            loops: None,
+            offload: None,
+        }
     }
 
     fn loops<P: Peer>(mut self) -> Self {
@@ -35,6 +45,11 @@ impl Entry {
 
     fn offload<O: Offload>(mut self) -> Self {
         self.offload = Some(prepare_offload::<O>);
+        self
+    }
+
+    fn callers_are_workers(mut self) -> Self {
+        self.callers_are_workers = true;
         self
     }
 
@@ -50,7 +65,11 @@ impl Entry {
 
     /// What makes it ready to run `line`; none if it has no way to do so.
     pub(crate) fn prepare(&self, line: &Line) -> Option<Prepare> {
-        if line.is_offload() { self.offload } else { self.loops }
+        if line.is_offload() {
+            self.offload
+        } else {
+            self.loops.filter(|_| line.callers == 1 || !self.callers_are_workers)
+        }
     }
 }
 
@@ -98,6 +117,7 @@ pub(crate) fn entries() -> Vec<Entry> {
         .pins(),
         Entry::new("rayon-inside", "the same, launched by a worker", version!("VERSION_RAYON"))
             .loops::<Rayon<true>>()
+            .callers_are_workers()
             .pins(),
     ];
     all.extend(rust_pools());

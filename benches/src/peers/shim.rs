@@ -19,7 +19,7 @@ pub(super) struct Shim {
     reduce: unsafe extern "C" fn(c_int, usize, usize, Sum, *mut c_void) -> u64,
     version: unsafe extern "C" fn() -> *const c_char,
     init: unsafe extern "C" fn(usize, c_int) -> c_int,
-    library: Library,
+    library: &'static Library,
 }
 
 impl Shim {
@@ -32,7 +32,9 @@ impl Shim {
         let library = unsafe { Library::new(path) }.with_context(|| {
             format!("{path} does not load; build again with the runtime installed")
         })?;
-        // SAFETY: the types are those of `shims/shim.h`, and the library stays loaded as long as the pointers live.
+        // The runtime's threads run its code until the process ends, so it is never unloaded.
+        let library: &'static Library = Box::leak(Box::new(library));
+        // SAFETY: the types are those of `shims/shim.h`, and the library stays loaded.
         unsafe {
             Ok(Self {
                 each: *library.get(b"shim_for")?,
@@ -51,7 +53,7 @@ impl Shim {
     }
 
     pub(super) fn init(&self, setup: &Setup) -> Result<()> {
-        // SAFETY: called once per process, before any loop.
+        // SAFETY: no loop of this peer is running yet; a second peer of the same runtime replaces the settings.
         match unsafe { (self.init)(setup.width, c_int::from(setup.pin)) } {
             0 => Ok(()),
             code => bail!("the runtime refused a pool of {} threads (code {code})", setup.width),
@@ -82,7 +84,7 @@ impl Shim {
     /// The shim's way to hand a job to another thread.
     #[cfg(feature = "tbb")]
     pub(super) fn offload(&self) -> Result<unsafe extern "C" fn(Job, *mut c_void)> {
-        // SAFETY: the type is that of `shims/shim.h`; the library stays loaded as long as `self`.
+        // SAFETY: the type is that of `shims/shim.h`; the library stays loaded.
         Ok(unsafe { *self.library.get(b"shim_offload")? })
     }
 }

@@ -82,8 +82,6 @@ impl<const HOW: c_int> Caller for TbbCaller<'_, HOW> {
 
 pub(crate) struct TbbOffload {
     enqueue: unsafe extern "C" fn(Job, *mut c_void),
-    /// Keeps the library loaded.
-    _shim: Shim,
 }
 
 struct Trip {
@@ -95,7 +93,7 @@ impl Offload for TbbOffload {
     fn build(setup: &Setup) -> Result<Self> {
         let shim = load()?;
         shim.init(setup)?;
-        Ok(Self { enqueue: shim.offload()?, _shim: shim })
+        Ok(Self { enqueue: shim.offload()? })
     }
 
     fn round_trip(&mut self, x: u64) -> u64 {

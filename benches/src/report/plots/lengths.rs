@@ -25,6 +25,9 @@ const COLORS: [RGBColor; 11] = [
     RGBColor(110, 110, 110),
 ];
 
+/// Slower than this is drawn at the edge: how much slower is no matter here, and would squeeze the rest.
+const SLOWEST: f64 = 0.1;
+
 struct Curve {
     label: String,
     ours: bool,
@@ -79,9 +82,11 @@ fn mean(curve: &Curve) -> f64 {
 fn plot(canvas: &Canvas<'_>, lines: &[(f64, &LineSummary)], curves: &[Curve]) -> Result<()> {
     let ((left, top), (right, bottom)) = PLOT;
     let title = "axpy: speed-up over the plain loop, by length (best arm of each library)";
+    let edge = format!("what is slower than {SLOWEST}x is drawn at the lower edge");
+    canvas.text((left, bottom + 36), 12, GREY, Anchor::Left, &edge)?;
     canvas.text((12, 20), 16, BLACK, Anchor::Left, title)?;
     let x = LogScale::over(lines.iter().map(|(n, _)| *n), (left, right));
-    let speed_ups = curves.iter().flat_map(|c| &c.points).map(|(_, s)| *s);
+    let speed_ups = curves.iter().flat_map(|c| &c.points).map(|(_, s)| s.max(SLOWEST));
     let y = LogScale::over(speed_ups.chain([1.0]), (bottom, top));
     for tick in y.ticks() {
         canvas.path(vec![(left, y.at(tick)), (right, y.at(tick))], PALE, 1)?;

@@ -8,6 +8,8 @@ use crate::report::summary::{LineSummary, Summary, family};
 use crate::report::table::digits;
 
 const CELL: (i32, i32) = (40, 22);
+/// Between groups of lines.
+const GAP: i32 = 8;
 const LEFT: i32 = 190;
 const TOP: i32 = 170;
 
@@ -33,7 +35,7 @@ fn multiples(line: &LineSummary) -> impl Fn(&str) -> Option<f64> + '_ {
 pub(super) fn draw(summary: &Summary) -> Result<String> {
     let peers: Vec<&str> = summary.peers.iter().map(|peer| peer.name.as_str()).collect();
     let width = LEFT + CELL.0 * peers.len() as i32 + 20;
-    let height = TOP + CELL.1 * summary.lines.len() as i32 + 60;
+    let height = top(&summary.lines, summary.lines.len()) + 60;
     svg((width, height), |canvas| {
         let title = "Time as a multiple of the fastest library's, line by line";
         canvas.text((12, 16), 16, BLACK, Anchor::Left, title)?;
@@ -43,7 +45,7 @@ pub(super) fn draw(summary: &Summary) -> Result<String> {
             canvas.text_upwards((x, TOP - 6), 13, if ours { OURS } else { BLACK }, peer)?;
         }
         for (r, line) in summary.lines.iter().enumerate() {
-            let y = TOP + CELL.1 * r as i32;
+            let y = top(&summary.lines, r);
             let name = line.line.name;
             canvas.text((LEFT - 8, y + CELL.1 / 2), 13, BLACK, Anchor::Right, name)?;
             let multiple = multiples(line);
@@ -56,6 +58,13 @@ pub(super) fn draw(summary: &Summary) -> Result<String> {
         }
         legend(canvas, height - 34)
     })
+}
+
+/// Where the `r`-th row begins.
+fn top(lines: &[LineSummary], r: usize) -> i32 {
+    let gaps =
+        lines[..lines.len().min(r + 1)].windows(2).filter(|w| w[0].line.group != w[1].line.group);
+    TOP + CELL.1 * r as i32 + GAP * gaps.count() as i32
 }
 
 fn square(canvas: &Canvas<'_>, (x, y): (i32, i32), multiple: f64) -> Result<()> {

@@ -57,7 +57,9 @@ fn panel(canvas: &Canvas<'_>, (x, y): (i32, i32), line: &LineSummary, width: usi
         let label = format!("serial / {width}");
         canvas.text((scale.at(ideal), top - 9), 11, IDEAL, Anchor::Middle, &label)?;
     }
-    for (k, arm) in line.arms.iter().enumerate() {
+    let mut arms: Vec<&Arm> = line.arms.iter().collect();
+    arms.sort_by(|a, b| a.time.value.total_cmp(&b.time.value));
+    for (k, arm) in arms.into_iter().enumerate() {
         row(canvas, (x, top + ROW * k as i32 + ROW / 2), arm, &scale)?;
     }
     Ok(())
