@@ -114,9 +114,9 @@ mod tests {
         for len in [0, 1, 1_000, 400_000] {
             let mut array = Array::<f64>::zeroed(len);
             assert_eq!(array.len(), len);
-            assert!(array.iter().all(|x| *x == 0.0));
+            assert!(array.iter().all(|x| x.to_bits() == 0));
             array.fill(1.5);
-            assert!(array.iter().all(|x| *x == 1.5));
+            assert!(array.iter().all(|x| x.to_bits() == 1.5f64.to_bits()));
             let page = if len * 8 >= HUGE_PAGE { HUGE_PAGE } else { 4096 };
             assert!((array.as_ptr() as usize).is_multiple_of(page));
         }

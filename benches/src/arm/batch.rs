@@ -34,7 +34,7 @@ pub(super) fn measure(
     let after = usage::own();
     Sample {
         ns: median(&mut samples),
-        cpus: (after.cpu - before.cpu).as_secs_f64() / wall,
+        cpus: after.cpu.saturating_sub(before.cpu).as_secs_f64() / wall,
         preemptions: after.preemptions - before.preemptions,
     }
 }

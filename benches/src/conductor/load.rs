@@ -27,7 +27,7 @@ impl Watch {
     pub(super) fn others(self) -> Option<f64> {
         let (busy, all) = cpu_times()?;
         let (busy, all) = (busy.checked_sub(self.busy?)?, all.checked_sub(self.all?)?);
-        let own = own() - self.own;
+        let own = own().saturating_sub(self.own);
         // The system counts in ticks of 10 ms, so a short watch may come out slightly below nothing.
         let others = busy.as_secs_f64() - own.as_secs_f64();
         Some((others / all.as_secs_f64().max(1e-9)).max(0.0))

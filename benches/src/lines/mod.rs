@@ -125,14 +125,13 @@ impl Line {
     /// What the array data of one process of this line takes, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         let each = match self.operation {
-            Operation::AddOne(n) => 8 * n,
+            Operation::AddOne(n) | Operation::Sum(n) | Operation::ReproducibleSum(n) => 8 * n,
             Operation::Axpy(n) | Operation::Checked(n) | Operation::Exit(n) | Operation::Map(n) => {
                 16 * n
             }
             Operation::Stencil(n) => 16 * n * n * n,
             Operation::Triangular(n) => 24 * n,
             Operation::HotFront(n) | Operation::HeavyTail(n) => 12 * n,
-            Operation::Sum(n) | Operation::ReproducibleSum(n) => 8 * n,
             Operation::Nested(rows, len) => 8 * rows * len,
             Operation::Mixed => 16 * work::MIXED_LONGEST,
             Operation::RoundTrip => 0,

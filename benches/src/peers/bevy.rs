@@ -1,4 +1,4 @@
-//! bevy_tasks: a scope that spawns one task a piece, with up to four pieces a thread, none below about a microsecond.
+//! `bevy_tasks`: a scope that spawns one task a piece, with up to four pieces a thread, none below about a microsecond.
 
 use std::ops::Range;
 

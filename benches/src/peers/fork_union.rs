@@ -1,4 +1,4 @@
-//! fork_union: one contiguous slice per thread (`for_slices`), or single indices taken by whoever is free
+//! `fork_union`: one contiguous slice per thread (`for_slices`), or single indices taken by whoever is free
 //! (`for_n_dynamic`). Its workers spin for as long as the pool lives, and a pool serves one caller.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};

@@ -130,10 +130,11 @@ fn summarise(line: Line, base: &str, rounds: usize, records: &[&Record]) -> Line
                 }
                 cpus.extend(&cell.cpus);
             }
-            Record::Failure(failure) => {
-                if !failures.iter().any(|f| f.peer == failure.peer && f.why == failure.why) {
-                    failures.push(failure.clone());
-                }
+            // The same complaint of each round is one complaint.
+            Record::Failure(failure)
+                if !failures.iter().any(|f| f.peer == failure.peer && f.why == failure.why) =>
+            {
+                failures.push(failure.clone());
             }
             Record::Load(load) => others = Some(others.unwrap_or(0.0).max(load.others)),
             _ => {}

@@ -20,7 +20,7 @@ impl Style {
             Self::Markdown => presets::ASCII_MARKDOWN,
         };
         table.load_style(preset).set_content_arrangement(ContentArrangement::Disabled);
-        table.set_header(header.iter().map(|text| Cell::new(text)));
+        table.set_header(header.iter().map(Cell::new));
         for column in table.column_iter_mut().skip(1) {
             column.set_cell_alignment(CellAlignment::Right);
         }
