@@ -1,13 +1,14 @@
-//! Launching a loop: a stand-in with the final interface, until the pool is there.
+//! Launching a loop: from the calling thread, on the workers of a pool, or on the caller alone.
 
 use std::any::Any;
-use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+use std::sync::{Mutex, PoisonError};
 
-use crate::pool::Pool;
-use crate::sched::{Locality, Schedule};
+use super::participant::Participant;
+use crate::clock::ticks;
+use crate::pool::{Epoch, Lane, Notice, Pool, Shared, Ticket};
+use crate::sched::{Deal, Ending, Entry as SeatEntry, Kind, Locality, Schedule};
+use crate::stats::Stats;
 
 /// What the launcher must know of a loop besides its length.
 #[derive(Clone, Copy, Debug, Default)]
@@ -23,95 +24,218 @@ pub(crate) struct Plan {
 }
 
 /// The longest loop that can be launched at once, in positions.
-pub(crate) const MAX_LEN: u64 = 1 << 62;
+pub(crate) const MAX_LEN: u64 = Deal::MAX_LEN;
+
+/// Blocks of fewer positions than this are not protected, so that launching a tiny loop needs no clock: by the time
+/// its caller looks around, a worker that is awake has come, and one that is not would come too late.
+const PROTECTED_BLOCK: u64 = 1024;
+
+/// Unless told otherwise, a block is cut into at least this many pieces worth handing over.
+const GRAINS_PER_BLOCK: u32 = 128;
 
 /// What every participant of a loop does: make private state, take chunks until there are none, hand results over.
-/// It is run at most once per participant, on the participant's thread. A panic that leaves it is caught, stops the
-/// loop, and is given back in the [`Outcome`].
+///
+/// It is run on each participant's thread: once, and again only where it returned before [`Participant::next`] said
+/// `None`, or where a panic of an iteration above an early exit was dropped. Any other panic that leaves it stops the
+/// loop and is given back in the [`Outcome`].
 pub(crate) trait Entry: Sync {
     fn run(&self, participant: &mut Participant<'_>);
 }
 
 /// How a launched loop ended.
 pub(crate) struct Outcome {
-    /// The lowest position given to [`Participant::exit_at`].
+    /// The lowest position given to [`Participant::exit_at`]; every iteration below it has run. `None` if the loop
+    /// was not left, or if a panic stopped it.
     pub(crate) exit: Option<u64>,
-    /// The panic with the lowest position that was caught, and that position.
+    /// What stopped the loop: the panic with the lowest position that was caught, and that position.
     pub(crate) panic: Option<(u64, Box<dyn Any + Send>)>,
 }
 
-/// A thread that works on a loop.
-pub(crate) struct Participant<'a> {
-    seat: usize,
-    shared: &'a Shared,
-    at: std::cell::Cell<u64>,
-}
-
-struct Shared {
-    next: AtomicU64,
-    len: u64,
-    chunk: u64,
-    bound: AtomicU64,
+/// The loop's frame, on the caller's stack.
+struct Frame<'a, E> {
+    entry: &'a E,
     panic: Mutex<Option<(u64, Box<dyn Any + Send>)>>,
-}
-
-impl Participant<'_> {
-    /// The next chunk of positions to run, never empty; `None` once the loop holds no more work.
-    pub(crate) fn next(&mut self) -> Option<Range<u64>> {
-        let lo = self.shared.next.fetch_add(self.shared.chunk, SeqCst);
-        let end = self.shared.len.min(self.bound());
-        self.at.set(lo);
-        (lo < end).then(|| lo..(lo + self.shared.chunk).min(end))
-    }
-
-    /// The seat that the participant sits in: below the loop's width, unique within the loop.
-    pub(crate) fn seat(&self) -> usize {
-        self.seat
-    }
-
-    /// Positions at or above this one need not be started any more (`u64::MAX`: none has ended the loop yet).
-    /// One relaxed load of a line that is written only when a loop is left early.
-    pub(crate) fn bound(&self) -> u64 {
-        self.shared.bound.load(SeqCst)
-    }
-
-    /// Says that the iteration at `position` left the loop: everything below still runs, nothing above is started.
-    pub(crate) fn exit_at(&self, position: u64) {
-        self.shared.bound.fetch_min(position, SeqCst);
-    }
-
-    /// Says which position was running, from a guard that is dropped while a panic unwinds. Without it a panic counts
-    /// as one of the first position of the chunk.
-    pub(crate) fn panicked_at(&self, position: u64) {
-        self.at.set(position);
-    }
 }
 
 /// Runs `entry` on the caller and on idle workers of `pool`, over the positions `0..len`, `len <= MAX_LEN`.
 /// Returns after every participant has left.
-pub(crate) fn launch<E: Entry>(_pool: &Pool, _plan: &Plan, len: u64, entry: &E) -> Outcome {
-    let shared = Shared {
-        next: AtomicU64::new(0),
-        len,
-        chunk: (len / 16).max(1),
-        bound: AtomicU64::new(u64::MAX),
-        panic: Mutex::new(None),
+#[inline]
+pub(crate) fn launch<E: Entry>(pool: &Pool, plan: &Plan, len: u64, entry: &E) -> Outcome {
+    assert!(len <= MAX_LEN, "a loop of {len} positions must be launched in parts");
+    let frame = Frame { entry, panic: Mutex::new(None) };
+    if len == 0 {
+        return Outcome { exit: None, panic: None };
+    }
+    let (shared, widest) = pool.ready();
+    let width = plan.width(widest, len);
+    let exit = match (width > 1).then(|| shared.claim_lane()).flatten() {
+        Some(lane) => run_shared(shared, lane, plan, len, width, &frame),
+        None => run_alone(shared, len, &frame),
     };
-    std::thread::scope(|s| {
-        for seat in 0..3 {
-            let shared = &shared;
-            s.spawn(move || {
-                let mut p = Participant { seat, shared, at: std::cell::Cell::new(0) };
-                if let Err(e) = catch_unwind(AssertUnwindSafe(|| entry.run(&mut p))) {
-                    shared.next.store(len, SeqCst);
-                    let mut slot = shared.panic.lock().unwrap();
-                    if slot.as_ref().is_none_or(|(at, _)| *at > p.at.get()) {
-                        *slot = Some((p.at.get(), e));
-                    }
-                }
-            });
+    let panic = frame.panic.into_inner().unwrap_or_else(PoisonError::into_inner);
+    Outcome { exit: exit.filter(|_| panic.is_none()), panic }
+}
+
+/// How a loop is shared out to its seats.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shape {
+    pub(crate) deal: Deal,
+    pub(crate) kind: Kind,
+    /// In units.
+    pub(crate) grain: u32,
+    /// Whether blocks wait for their owners.
+    pub(crate) protected: bool,
+}
+
+impl Plan {
+    /// How many seats a loop is shared out to, of `most` that there are.
+    pub(crate) fn width(&self, most: usize, len: u64) -> usize {
+        if self.schedule == Schedule::Serial {
+            return 1;
         }
-    });
-    let exit = Some(shared.bound.into_inner()).filter(|b| *b != u64::MAX);
-    Outcome { exit, panic: shared.panic.into_inner().unwrap() }
+        let most = match self.threads {
+            0 => most,
+            threads => threads.min(most),
+        };
+        // Nobody gets less than what is worth handing over.
+        let pieces = match self.schedule {
+            Schedule::StaticChunk(chunk) | Schedule::DynamicChunk(chunk) => {
+                len.div_ceil(chunk.max(self.unit).max(1))
+            }
+            _ => len / self.grain.max(self.unit).max(1),
+        };
+        most.min(usize::try_from(pieces).unwrap_or(usize::MAX)).max(1)
+    }
+
+    pub(crate) fn shape(&self, len: u64, width: usize) -> Shape {
+        let deal = Deal::new(len, self.unit, width);
+        let in_units = |n: u64| u32::try_from(deal.in_units(n.max(1))).unwrap_or(u32::MAX);
+        let kind = match self.schedule {
+            Schedule::Static => Kind::Static,
+            Schedule::StaticChunk(chunk) => Kind::StaticChunk(in_units(chunk)),
+            Schedule::Dynamic => Kind::Dynamic,
+            Schedule::DynamicChunk(chunk) => Kind::DynamicChunk(in_units(chunk)),
+            Schedule::Auto | Schedule::Steal | Schedule::Serial => Kind::Steal,
+        };
+        let grain = match self.grain {
+            0 => (deal.units() / width as u32 / GRAINS_PER_BLOCK).max(1),
+            grain => in_units(grain),
+        };
+        let protected = kind.has_blocks() && len / width as u64 >= PROTECTED_BLOCK;
+        Shape { deal, kind, grain, protected }
+    }
+}
+
+fn run_alone<E: Entry>(shared: &Shared, len: u64, frame: &Frame<'_, E>) -> Option<u64> {
+    shared.count_serial();
+    let ending = Ending::new();
+    take_part(&mut Participant::alone(len, &ending), &ending, frame);
+    ending.exit()
+}
+
+fn run_shared<E: Entry>(
+    shared: &Shared,
+    lane: &Lane,
+    plan: &Plan,
+    len: u64,
+    width: usize,
+    frame: &Frame<'_, E>,
+) -> Option<u64> {
+    let Shape { deal, kind, grain, protected } = plan.shape(len, width);
+    let thief = shared.caller_seat(width);
+    let generation = lane.next_generation();
+    let epoch = Epoch::new(generation, width, kind.publishes());
+    let notice = Notice {
+        run: run_on_worker::<E>,
+        data: std::ptr::from_ref(frame).cast(),
+        len,
+        unit: plan.unit,
+        launched: if protected { ticks() } else { 0 },
+        kind,
+        grain,
+        locality: plan.locality,
+    };
+    let ticket = Ticket {
+        shared,
+        lane,
+        generation,
+        width,
+        seat: thief.seat,
+        entry: SeatEntry::Owner,
+        notice,
+    };
+    if !kind.has_blocks() {
+        lane.board.reset_counter();
+    }
+    let mut caller = Participant::caller(thief, ticket.view(), lane);
+    // SAFETY: the lane is claimed and its last loop is over. The frame lives until this function returns, which is
+    // after `take_part` has run to its end for the caller: that is when every other seat is left or shut. `E: Sync`
+    // lets its entry be run from any thread, and the frame's panic slot is locked.
+    unsafe { lane.open(epoch, notice) };
+    shared.sleepers.published();
+    let wakes = shared.wake_near(lane, epoch, thief.seat, 1);
+    take_part(&mut caller, lane.board.ending(), frame);
+    lane.counters().add(&(caller.take_tally() + Stats { loops: 1, wakes, ..Stats::default() }));
+    let exit = lane.board.ending().exit();
+    lane.board.clear(&deal);
+    lane.release();
+    exit
+}
+
+/// Works on the loop as the worker of the ticket's seat.
+///
+/// # Safety
+///
+/// `data` is the frame of the loop, an entry of type `E`, and the ticket is that of a worker inside the loop.
+unsafe fn run_on_worker<E: Entry>(data: *const (), ticket: Ticket<'_>) {
+    // SAFETY: the caller of the loop keeps the frame until every participant has left.
+    let frame = unsafe { &*data.cast::<Frame<'_, E>>() };
+    let mut participant = Participant::worker(&ticket);
+    take_part(&mut participant, ticket.lane.board.ending(), frame);
+    ticket.shared.count_worker(ticket.seat, &participant.take_tally());
+}
+
+/// Runs the entry until the participant has left; catches panics.
+fn take_part<E: Entry>(participant: &mut Participant<'_>, ending: &Ending, frame: &Frame<'_, E>) {
+    while !participant.has_left() {
+        let caught = catch_unwind(AssertUnwindSafe(|| frame.entry.run(participant)));
+        if let Err(payload) = caught
+            && keep_lowest(participant.position(), payload, ending, frame)
+        {
+            // Nothing is handed out any more; the caller waits here until the others have left.
+            while participant.next().is_some() {}
+        }
+    }
+}
+
+/// Keeps a panic if it is the lowest so far, and stops the loop; false if it came from above an early exit and counts
+/// for nothing, since the serial loop would not have come there.
+#[cold]
+fn keep_lowest<E>(
+    position: u64,
+    payload: Box<dyn Any + Send>,
+    ending: &Ending,
+    frame: &Frame<'_, E>,
+) -> bool {
+    let mut kept = frame.panic.lock().unwrap_or_else(PoisonError::into_inner);
+    let (counts, loser) = match &mut *kept {
+        None if ending.exit().is_some_and(|exit| exit < position) => (false, Some(payload)),
+        Some((lowest, _)) if *lowest <= position => (true, Some(payload)),
+        slot => (true, slot.replace((position, payload)).map(|(_, loser)| loser)),
+    };
+    if counts {
+        ending.stop();
+    }
+    drop(kept);
+    if let Some(loser) = loser {
+        drop_quietly(loser);
+    }
+    counts
+}
+
+/// Drops a panic's payload, whose own drop may panic.
+fn drop_quietly(payload: Box<dyn Any + Send>) {
+    if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+        std::mem::forget(again);
+    }
 }

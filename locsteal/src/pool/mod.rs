@@ -1,13 +1,131 @@
-//! The pool.
+//! Pools: seats with homes, the workers that fill them, and how they are told of loops.
+//!
+//! `README.md` beside this file tells the protocols: how a loop is announced, entered and left, and how workers sleep
+//! and are woken.
 
-/// A pool of seats and the workers that fill them.
-#[derive(Debug)]
-pub struct Pool(());
+mod builder;
+mod crew;
+mod fork;
+mod lane;
+mod locality;
+#[cfg(all(test, loom))]
+mod loom_tests;
+mod plan;
+mod seats;
+mod shared;
+mod sleep;
+mod worker;
+
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+pub use builder::{BuildError, PoolBuilder};
+pub use locality::LocalityReport;
+pub use plan::PoolPlan;
+
+use crew::Crew;
+pub(crate) use lane::{Epoch, Lane, Notice};
+pub(crate) use shared::{Shared, Ticket};
+#[cfg(feature = "simulator")]
+pub(crate) use {seats::Seats, shared::PATIENCE};
+
+use crate::stats::Stats;
+
+/// Seats with worker threads, which take part in the loops that are launched on the pool.
+///
+/// A loop's caller always takes part itself and never depends on the workers: a loop ends even if none of them comes.
+/// Workers without work spin for a short time and then sleep; an idle pool uses no CPU time.
+///
+/// Dropping a pool [shuts it down](Self::shutdown).
+///
+/// # Examples
+///
+/// ```
+/// use locsteal::{Placement, Pool};
+///
+/// let pool = Pool::builder().threads(2).placement(Placement::Free).name("solver").build()?;
+/// assert_eq!(pool.threads(), 2);
+/// locsteal::range(0..100).pool(&pool).for_each(|i| {
+///     std::hint::black_box(i);
+/// });
+/// # Ok::<(), locsteal::BuildError>(())
+/// ```
+pub struct Pool {
+    shared: Arc<Shared>,
+    crew: Crew,
+}
+
+static GLOBAL: OnceLock<Pool> = OnceLock::new();
 
 impl Pool {
-    /// The pool that loops without a `pool` clause use.
+    /// Begins to describe a pool.
+    pub fn builder() -> PoolBuilder {
+        PoolBuilder::default()
+    }
+
+    /// The pool of all loops that name no other. It is made when it is first needed: as wide as the affinity mask and
+    /// the container's CPU quota allow, or as `LOCSTEAL_THREADS` says.
     pub fn global() -> &'static Self {
-        static GLOBAL: Pool = Pool(());
-        &GLOBAL
+        GLOBAL.get_or_init(|| PoolBuilder::default().build_default())
+    }
+
+    /// How many threads work on a loop at most, the caller included: the number of seats whose worker could be
+    /// started. At least 1.
+    pub fn threads(&self) -> usize {
+        match self.shared.width() {
+            0 => self.shared.seats.count(),
+            width => width,
+        }
+    }
+
+    /// Ends the pool's threads, and returns when they are gone, thread-local destructors included. Loops that run
+    /// meanwhile come to their ends. The next loop on the pool starts its threads afresh.
+    ///
+    /// Called from one of the pool's own threads (from inside a loop or a job) it cannot wait for them: the threads
+    /// end as soon as they are idle.
+    pub fn shutdown(&self) {
+        self.crew.dismiss(&self.shared);
+    }
+
+    /// What the pool has counted since it was made. See [`Stats`].
+    pub fn stats(&self) -> Stats {
+        self.shared.stats()
+    }
+
+    /// Whether near seats are tried first on this pool, and if not, why. Print it.
+    pub fn locality(&self) -> LocalityReport {
+        LocalityReport::new(&self.shared.seats, self.crew.problems())
+    }
+
+    /// What a launcher needs: the pool's state, and how wide a loop may be. The threads are started if they are not
+    /// there; if they cannot be, the caller runs its loop alone.
+    #[inline]
+    pub(crate) fn ready(&self) -> (&Shared, usize) {
+        if !self.crew.is_here() {
+            return (&self.shared, 1);
+        }
+        if self.shared.width() == 0 {
+            self.crew.engage(&self.shared);
+        }
+        (&self.shared, self.shared.width().max(1))
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        self.shutdown();
+    }
+}
+
+impl fmt::Debug for Pool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pool").field("threads", &self.threads()).finish_non_exhaustive()
+    }
+}
+
+/// [Shuts down](Pool::shutdown) the global pool, if it was ever used. The next loop starts its threads afresh.
+pub fn shutdown() {
+    if let Some(pool) = GLOBAL.get() {
+        pool.shutdown();
     }
 }

@@ -1,35 +1,28 @@
-//! The scheduling core.
+//! The scheduling core: given a loop's shared state and the time, what does a participant do next?
+//!
+//! It holds no thread, no clock and no system call. The pool drives it with real threads, the model checker with every
+//! interleaving, the simulator with virtual time. `README.md` beside this file tells the protocol: states,
+//! transitions, and the races that matter.
 
-/// How a loop's iterations are dealt out to its participants.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Schedule {
-    /// Measure the call site and choose.
-    #[default]
-    Auto,
-    /// One contiguous block per seat.
-    Static,
-    /// Chunks of this many iterations, dealt to the seats in turn.
-    StaticChunk(u64),
-    /// Contiguous blocks, balanced by stealing.
-    Steal,
-    /// Chunks of shrinking size, taken from one counter.
-    Dynamic,
-    /// Chunks of this many iterations, taken from one counter.
-    DynamicChunk(u64),
-    /// On the caller alone.
-    Serial,
-}
+mod block;
+mod board;
+mod ending;
+mod partition;
+mod presence;
+mod rules;
+#[cfg(all(test, not(loom)))]
+mod rules_tests;
+mod schedule;
+mod step;
+mod victims;
 
-/// Which victims are tried before others.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Locality {
-    /// Same last-level cache, then the node, then farther nodes by distance.
-    #[default]
-    Llc,
-    /// Same node, then farther nodes by distance.
-    Node,
-    /// All seats in a cycle.
-    Flat,
-}
+pub(crate) use board::{Board, Entry};
+pub(crate) use ending::Ending;
+pub(crate) use partition::Deal;
+pub(crate) use presence::Generation;
+#[cfg(feature = "simulator")]
+pub(crate) use rules::{Rules, Sight, Standard};
+pub(crate) use schedule::Kind;
+pub use schedule::{Locality, Schedule};
+pub(crate) use step::{Step, View, Walk};
+pub(crate) use victims::{Orders, SeatHome, Thief};

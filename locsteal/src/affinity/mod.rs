@@ -1,0 +1,24 @@
+//! Where threads may run: affinity masks, the layout of seats over a machine, and how many seats a
+//! pool has by default.
+//!
+//! | file | holds |
+//! | --- | --- |
+//! | `mask.rs` | reading and setting the calling thread's mask, of any size |
+//! | `kernel.rs` | the system calls for it, the only unsafe code here |
+//! | `placement.rs` | [`Placement`], [`Layout`], and what a [`Home`] is |
+//! | `seating.rs` | a home for each seat: [`Seating`] |
+//! | `width.rs`, `quota.rs` | the default number of seats; the CPU quota of the container |
+//! | `environment.rs` | the `LOCSTEAL_..` variables |
+//! | `detect.rs` | [`Topology::detect`](crate::Topology::detect) |
+
+mod detect;
+pub(crate) mod environment;
+mod kernel;
+pub(crate) mod mask;
+mod placement;
+mod quota;
+mod seating;
+pub(crate) mod width;
+
+pub use placement::{Home, Layout, Placement};
+pub use seating::Seating;

@@ -1,0 +1,339 @@
+//! Launching on real threads: every iteration once, whatever the schedule, width and length; exits; panics.
+
+use std::collections::HashSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering::SeqCst};
+use std::sync::{Barrier, Mutex};
+use std::thread::ThreadId;
+
+use super::launch::*;
+use super::participant::Participant;
+use crate::pool::Pool;
+use crate::sched::{Locality, Schedule};
+
+struct EachChunk<F>(F);
+
+impl<F: Fn(&Participant<'_>, std::ops::Range<u64>) + Sync> Entry for EachChunk<F> {
+    fn run(&self, participant: &mut Participant<'_>) {
+        while let Some(chunk) = participant.next() {
+            (self.0)(participant, chunk);
+        }
+    }
+}
+
+const SCHEDULES: [Schedule; 9] = [
+    Schedule::Auto,
+    Schedule::Static,
+    Schedule::StaticChunk(1),
+    Schedule::StaticChunk(7),
+    Schedule::Steal,
+    Schedule::Dynamic,
+    Schedule::DynamicChunk(1),
+    Schedule::DynamicChunk(13),
+    Schedule::Serial,
+];
+
+fn pool(threads: usize) -> Pool {
+    Pool::builder().threads(threads).build().unwrap()
+}
+
+fn run(pool: &Pool, plan: &Plan, len: u64) {
+    let counts: Vec<AtomicU32> = (0..len).map(|_| AtomicU32::new(0)).collect();
+    let outcome = launch(
+        pool,
+        plan,
+        len,
+        &EachChunk(|_: &Participant<'_>, chunk: std::ops::Range<u64>| {
+            assert!(!chunk.is_empty());
+            for i in chunk {
+                counts[i as usize].fetch_add(1, SeqCst);
+            }
+        }),
+    );
+    assert!(outcome.exit.is_none() && outcome.panic.is_none());
+    for (i, count) in counts.iter().enumerate() {
+        assert_eq!(count.load(SeqCst), 1, "iteration {i} of {len}, {plan:?}");
+    }
+}
+
+#[test]
+fn each_iteration_runs_once() {
+    for threads in 1..=8 {
+        let pool = pool(threads);
+        for schedule in SCHEDULES {
+            for locality in [Locality::Llc, Locality::Node, Locality::Flat] {
+                for unit in [0, 3] {
+                    for len in (0..3 * threads as u64 + 2).chain([63, 64, 65, 1000, 5000]) {
+                        let plan = Plan { schedule, locality, unit, ..Plan::default() };
+                        run(&pool, &plan, len);
+                    }
+                }
+            }
+            for (grain, threads) in [(1, 2), (10, 0), (u64::MAX, 3), (64, 1)] {
+                run(&pool, &Plan { schedule, grain, threads, ..Plan::default() }, 200);
+            }
+        }
+    }
+}
+
+#[test]
+fn units_are_not_cut() {
+    let pool = pool(4);
+    for schedule in SCHEDULES {
+        let plan = Plan { schedule, unit: 10, ..Plan::default() };
+        launch(
+            &pool,
+            &plan,
+            995,
+            &EachChunk(|_: &Participant<'_>, chunk: std::ops::Range<u64>| {
+                assert_eq!(chunk.start % 10, 0);
+                assert!(chunk.end % 10 == 0 || chunk.end == 995);
+            }),
+        );
+    }
+}
+
+#[test]
+fn a_panic_in_any_seat_reaches_the_caller_and_leaves_the_pool_well() {
+    for threads in [1, 2, 4] {
+        let pool = pool(threads);
+        for schedule in SCHEDULES {
+            for bad in [0, 1, 50, 99] {
+                let outcome = launch(
+                    &pool,
+                    &Plan { schedule, ..Plan::default() },
+                    100,
+                    &EachChunk(|participant: &Participant<'_>, chunk: std::ops::Range<u64>| {
+                        for i in chunk {
+                            if i == bad {
+                                participant.panicked_at(i);
+                                std::panic::resume_unwind(Box::new(i));
+                            }
+                        }
+                    }),
+                );
+                let (position, payload) = outcome.panic.expect("the panic is handed over");
+                assert_eq!((position, *payload.downcast::<u64>().unwrap()), (bad, bad));
+            }
+            run(&pool, &Plan { schedule, ..Plan::default() }, 300);
+        }
+    }
+}
+
+#[test]
+fn when_every_iteration_panics_few_are_started() {
+    let pool = pool(4);
+    let started = AtomicU64::new(0);
+    let outcome = launch(
+        &pool,
+        &Plan::default(),
+        1_000_000,
+        &EachChunk(|_: &Participant<'_>, _| {
+            started.fetch_add(1, SeqCst);
+            std::panic::resume_unwind(Box::new(()));
+        }),
+    );
+    assert!(outcome.panic.is_some());
+    assert!(started.load(SeqCst) <= 8, "{started:?} chunks");
+}
+
+#[test]
+fn the_lowest_exit_wins_and_everything_below_it_has_run() {
+    for threads in [1, 2, 4, 8] {
+        let pool = pool(threads);
+        for schedule in SCHEDULES {
+            for lowest in [0, 1, 17, 499, 998, 999] {
+                let len = 1000;
+                let counts: Vec<AtomicU32> = (0..len).map(|_| AtomicU32::new(0)).collect();
+                let outcome = launch(
+                    &pool,
+                    &Plan { schedule, ..Plan::default() },
+                    len,
+                    &EachChunk(|participant: &Participant<'_>, chunk: std::ops::Range<u64>| {
+                        for i in chunk {
+                            if i >= participant.bound() {
+                                break;
+                            }
+                            counts[i as usize].fetch_add(1, SeqCst);
+                            if i >= lowest {
+                                participant.exit_at(i);
+                                break;
+                            }
+                        }
+                    }),
+                );
+                assert_eq!(outcome.exit, Some(lowest), "{schedule:?}");
+                for (i, count) in counts.iter().enumerate() {
+                    let count = count.load(SeqCst);
+                    assert!(count == 1 || i as u64 > lowest && count == 0, "{i} ran {count} times");
+                }
+            }
+            run(&pool, &Plan { schedule, ..Plan::default() }, 300);
+        }
+    }
+}
+
+#[test]
+fn a_panic_above_an_exit_does_not_count() {
+    for schedule in SCHEDULES {
+        for threads in [1, 4] {
+            let pool = pool(threads);
+            let ran = AtomicU64::new(0);
+            let outcome = launch(
+                &pool,
+                &Plan { schedule, ..Plan::default() },
+                100,
+                &EachChunk(|participant: &Participant<'_>, chunk: std::ops::Range<u64>| {
+                    for i in chunk {
+                        // Every iteration knows of the exit before it panics.
+                        participant.exit_at(20);
+                        if i > 20 {
+                            participant.panicked_at(i);
+                            std::panic::resume_unwind(Box::new(()));
+                        }
+                        ran.fetch_add(u64::from(i < 20), SeqCst);
+                    }
+                }),
+            );
+            assert!(outcome.panic.is_none());
+            assert_eq!((outcome.exit, ran.load(SeqCst)), (Some(20), 20), "{schedule:?}");
+        }
+    }
+}
+
+#[test]
+fn payloads_that_panic_when_dropped_are_harmless() {
+    struct Bomb;
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            std::panic::resume_unwind(Box::new("dropped"));
+        }
+    }
+    let pool = pool(4);
+    for _ in 0..50 {
+        let barrier = AtomicUsize::new(0);
+        let outcome = launch(
+            &pool,
+            &Plan { schedule: Schedule::DynamicChunk(1), ..Plan::default() },
+            64,
+            &EachChunk(|_: &Participant<'_>, _| {
+                barrier.fetch_add(1, SeqCst);
+                std::panic::resume_unwind(Box::new(Bomb));
+            }),
+        );
+        std::mem::forget(outcome.panic.unwrap());
+    }
+    run(&pool, &Plan::default(), 300);
+}
+
+#[test]
+fn nested_loops_and_many_callers_end() {
+    let pool = pool(4);
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                for _ in 0..50 {
+                    let sum = AtomicU64::new(0);
+                    let each = |_: &Participant<'_>, outer: std::ops::Range<u64>| {
+                        for i in outer {
+                            let inner = |_: &Participant<'_>, chunk: std::ops::Range<u64>| {
+                                for j in chunk {
+                                    let innermost =
+                                        |_: &Participant<'_>, chunk: std::ops::Range<u64>| {
+                                            sum.fetch_add(chunk.map(|k| i + j + k).sum(), SeqCst);
+                                        };
+                                    launch(&pool, &Plan::default(), 3, &EachChunk(innermost));
+                                }
+                            };
+                            launch(&pool, &Plan::default(), 4, &EachChunk(inner));
+                        }
+                    };
+                    launch(&pool, &Plan::default(), 5, &EachChunk(each));
+                    // Sum of i + j + k over 5 x 4 x 3.
+                    assert_eq!(sum.load(SeqCst), 60 * 2 + 15 * 6 + 20 * 3);
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn workers_take_part_and_go_on_doing_so_after_a_panic() {
+    let pool = pool(3);
+    let all_come = || {
+        let threads: Mutex<HashSet<ThreadId>> = Mutex::default();
+        // Three chunks that wait for each other need three threads.
+        let barrier = Barrier::new(3);
+        launch(
+            &pool,
+            &Plan { schedule: Schedule::DynamicChunk(1), ..Plan::default() },
+            3,
+            &EachChunk(|_: &Participant<'_>, _| {
+                threads.lock().unwrap().insert(std::thread::current().id());
+                barrier.wait();
+            }),
+        );
+        assert_eq!(threads.into_inner().unwrap().len(), 3);
+    };
+    all_come();
+    let panics = EachChunk(|_: &Participant<'_>, _| std::panic::resume_unwind(Box::new(())));
+    assert!(launch(&pool, &Plan::default(), 100, &panics).panic.is_some());
+    all_come();
+    pool.shutdown();
+    all_come();
+}
+
+#[test]
+fn huge_loops_stop_at_once() {
+    let pool = pool(2);
+    for schedule in SCHEDULES {
+        for len in [1 << 33, 1 << 40, MAX_LEN] {
+            let outcome = launch(
+                &pool,
+                &Plan { schedule, ..Plan::default() },
+                len,
+                &EachChunk(|participant: &Participant<'_>, chunk: std::ops::Range<u64>| {
+                    participant.exit_at(chunk.start);
+                }),
+            );
+            assert_eq!(outcome.exit, Some(0), "{schedule:?} {len}");
+        }
+    }
+}
+
+#[test]
+fn an_entry_that_panics_before_its_first_chunk_stops_the_loop() {
+    struct Eager;
+    impl Entry for Eager {
+        fn run(&self, _: &mut Participant<'_>) {
+            std::panic::resume_unwind(Box::new("no state"));
+        }
+    }
+    for threads in [1, 4] {
+        let pool = pool(threads);
+        let outcome = launch(&pool, &Plan::default(), 1000, &Eager);
+        assert_eq!(outcome.panic.unwrap().0, 0);
+        run(&pool, &Plan::default(), 100);
+    }
+}
+
+#[test]
+fn shutdown_from_everywhere_returns() {
+    let pool = pool(3);
+    let each = |_: &Participant<'_>, _| pool.shutdown();
+    for _ in 0..20 {
+        launch(&pool, &Plan::default(), 30, &EachChunk(each));
+        run(&pool, &Plan::default(), 100);
+    }
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for _ in 0..20 {
+                    run(&pool, &Plan::default(), 50);
+                    pool.shutdown();
+                }
+            });
+        }
+    });
+    assert!(catch_unwind(AssertUnwindSafe(|| pool.shutdown())).is_ok());
+}

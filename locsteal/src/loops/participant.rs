@@ -1,0 +1,169 @@
+//! A thread at work on a loop: it asks the step function what to do, and waits where it must.
+
+use std::cell::Cell;
+use std::ops::Range;
+
+use crate::clock;
+use crate::pool::{Lane, Ticket};
+use crate::sched::{Ending, Entry, Step, Thief, View, Walk};
+use crate::stats::Stats;
+use crate::sync::{spin_loop, yield_now};
+
+/// A thread that works on a loop.
+pub(crate) struct Participant<'a> {
+    work: Work<'a>,
+    ending: &'a Ending,
+    /// Which position runs; `None` outside of chunks.
+    position: Cell<Option<u64>>,
+    left: bool,
+}
+
+/// Where chunks come from.
+enum Work<'a> {
+    /// The loop is shared with others.
+    Shared { view: View<'a>, walk: Walk, wait: Wait<'a> },
+    /// The caller runs the loop alone: what is left.
+    Alone(Range<u64>),
+}
+
+/// How a participant waits.
+enum Wait<'a> {
+    /// It sleeps in the end, on its lane's bell.
+    Caller(&'a Lane),
+    /// It only lets others run.
+    Worker,
+}
+
+impl<'a> Participant<'a> {
+    pub(super) fn alone(len: u64, ending: &'a Ending) -> Self {
+        Self { work: Work::Alone(0..len), ending, position: Cell::new(None), left: false }
+    }
+
+    /// The caller sits down, before the loop is opened to others.
+    pub(super) fn caller(thief: Thief, view: View<'a>, lane: &'a Lane) -> Self {
+        let walk = Walk::caller(thief, &view);
+        Self {
+            ending: view.board.ending(),
+            work: Work::Shared { view, walk, wait: Wait::Caller(lane) },
+            position: Cell::new(None),
+            left: false,
+        }
+    }
+
+    /// A worker that has entered the loop.
+    pub(super) fn worker(ticket: &Ticket<'a>) -> Self {
+        let view = ticket.view();
+        let walk = match ticket.entry {
+            Entry::Late => Walk::late(ticket.seat, &view),
+            _ => Walk::owner(ticket.seat, &view),
+        };
+        Self {
+            ending: view.board.ending(),
+            work: Work::Shared { view, walk, wait: Wait::Worker },
+            position: Cell::new(None),
+            left: false,
+        }
+    }
+
+    /// The next chunk of positions to run, never empty; `None` once the loop holds no more work for this participant.
+    /// For the caller that is when all others have left.
+    #[inline]
+    pub(crate) fn next(&mut self) -> Option<Range<u64>> {
+        let chunk = match &mut self.work {
+            Work::Alone(left) => {
+                let end = left.end.min(self.ending.bound());
+                let chunk = left.start..end;
+                *left = end..end;
+                Some(chunk).filter(|chunk| !chunk.is_empty())
+            }
+            Work::Shared { view, walk, wait } => next_shared(view, walk, wait),
+        };
+        self.position.set(chunk.as_ref().map(|chunk| chunk.start));
+        self.left = chunk.is_none();
+        chunk
+    }
+
+    /// The seat that the participant sits in: below the loop's width, unique within the loop.
+    pub(crate) fn seat(&self) -> usize {
+        match &self.work {
+            Work::Alone(_) => 0,
+            Work::Shared { walk, .. } => walk.seat(),
+        }
+    }
+
+    /// Positions at or above this one need not be started any more (`u64::MAX`: nothing has ended the loop yet).
+    /// One relaxed load of a line that is written only when a loop is left early.
+    #[inline]
+    pub(crate) fn bound(&self) -> u64 {
+        self.ending.bound()
+    }
+
+    /// Says that the iteration at `position` left the loop: everything below still runs, nothing above is started.
+    pub(crate) fn exit_at(&self, position: u64) {
+        self.ending.exit_at(position);
+    }
+
+    /// Says which position was running, from a guard that is dropped while a panic unwinds. Without it a panic counts
+    /// as one of the first position of the chunk.
+    pub(crate) fn panicked_at(&self, position: u64) {
+        self.position.set(Some(position));
+    }
+
+    /// Where a panic that was just caught came from. Outside of chunks that is before everything: such a panic always
+    /// counts.
+    pub(super) fn position(&self) -> u64 {
+        self.position.get().unwrap_or(0)
+    }
+
+    /// Whether [`next`](Self::next) has said that there is no more work.
+    pub(super) fn has_left(&self) -> bool {
+        self.left
+    }
+
+    pub(super) fn take_tally(&mut self) -> Stats {
+        match &mut self.work {
+            Work::Alone(_) => Stats::default(),
+            Work::Shared { walk, .. } => walk.take_tally(),
+        }
+    }
+}
+
+/// How many times a participant asks again with pauses between, doubling, before it lets other threads run.
+const PAUSES: u32 = 6;
+/// How many times it lets other threads run before the caller sleeps.
+const YIELDS: u32 = 32;
+
+fn next_shared(view: &View<'_>, walk: &mut Walk, wait: &Wait<'_>) -> Option<Range<u64>> {
+    let mut asked = 0;
+    loop {
+        match walk.step(view, clock::ticks) {
+            Step::Run(chunk) => return Some(chunk),
+            Step::Leave => return None,
+            Step::Wait(seat) => {
+                if asked < PAUSES {
+                    for _ in 0..1 << asked {
+                        spin_loop();
+                    }
+                } else if asked < PAUSES + YIELDS {
+                    yield_now();
+                } else {
+                    match (wait, seat) {
+                        (Wait::Caller(lane), Some(seat)) => sleep_until_left(view, lane, seat),
+                        _ => yield_now(),
+                    }
+                }
+                asked += 1;
+            }
+        }
+    }
+}
+
+/// The caller has nothing left to do but to wait for the owner of `seat` to leave, which takes its time.
+#[cold]
+fn sleep_until_left(view: &View<'_>, lane: &Lane, seat: usize) {
+    if view.board.seat(seat).presence.await_leave(view.generation) {
+        lane.bell().wait();
+    } else {
+        yield_now();
+    }
+}

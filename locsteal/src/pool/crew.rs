@@ -1,0 +1,143 @@
+//! The threads of a pool: starting them, and ending them.
+
+use std::io;
+use std::sync::mpsc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::thread::{self, JoinHandle};
+
+use super::fork;
+use super::shared::Shared;
+use super::worker::work;
+use crate::affinity::mask;
+
+#[derive(Debug)]
+pub(crate) struct Crew {
+    name: String,
+    state: Mutex<State>,
+    /// In which of the processes that came of forks the pool was made.
+    process: fork::Process,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    threads: Vec<JoinHandle<()>>,
+    /// What kept workers from being started or placed, in words.
+    problems: Vec<String>,
+}
+
+impl Crew {
+    pub(crate) fn new(name: String) -> Self {
+        Self { name, state: Mutex::default(), process: fork::Process::this() }
+    }
+
+    /// Whether the pool was made in this process, and not in one that it was forked from.
+    #[inline]
+    pub(crate) fn is_here(&self) -> bool {
+        self.process.is_this()
+    }
+
+    /// Starts the workers, as many as can be had. If another thread is starting or ending them, the caller goes on
+    /// without.
+    pub(crate) fn engage(&self, shared: &Arc<Shared>) {
+        // A pool of one needs no worker. In the child of a fork, locks may be held by threads that are not there. A
+        // worker that launches a loop while its crew is being dismissed must not start another one.
+        if shared.seats.count() == 1 || !self.is_here() || shared.own_seat().is_some() {
+            return;
+        }
+        let mut state = match self.state.try_lock() {
+            Ok(state) => state,
+            Err(TryLockError::Poisoned(state)) => state.into_inner(),
+            Err(TryLockError::WouldBlock) => return,
+        };
+        if shared.width() != 0 {
+            return;
+        }
+        state.problems.clear();
+        let (started, reports) = mpsc::channel();
+        let mut width = 0;
+        for seat in 0..shared.seats.count() {
+            match self.start(shared, seat, started.clone()) {
+                Ok(thread) => state.threads.push(thread),
+                Err(error) => {
+                    state.problems.push(format!(
+                        "only {seat} of {} threads could be started: {error}",
+                        shared.seats.count()
+                    ));
+                    break;
+                }
+            }
+            width += 1;
+        }
+        drop(started);
+        // Ends when every worker has sent its report and dropped its end.
+        for (seat, error) in reports {
+            shared.seats.give_up_places();
+            let mask = shared.seats.home(seat).mask.as_ref();
+            state.problems.push(format!(
+                "the worker of seat {seat} could not be confined to CPUs {}: {error}",
+                mask.map(ToString::to_string).unwrap_or_default()
+            ));
+        }
+        shared.engage(width.max(1));
+    }
+
+    fn start(
+        &self,
+        shared: &Arc<Shared>,
+        seat: usize,
+        started: mpsc::Sender<(usize, io::Error)>,
+    ) -> io::Result<JoinHandle<()>> {
+        let crew = shared.crew();
+        let shared = Arc::clone(shared);
+        thread::Builder::new().name(format!("{}-{seat}", self.name)).spawn(move || {
+            if let Some(mask) = &shared.seats.home(seat).mask
+                && let Err(error) = mask::set(mask)
+            {
+                // Nobody listening means that the pool is gone already.
+                let _ = started.send((seat, error));
+            }
+            drop(started);
+            work(&shared, seat, crew);
+        })
+    }
+
+    /// Ends the workers; waits for them unless called by one of them.
+    pub(crate) fn dismiss(&self, shared: &Shared) {
+        if !self.is_here() {
+            return;
+        }
+        if shared.own_seat().is_some() {
+            // Whoever holds the lock may be waiting for this very thread; then the crew is being dismissed anyway.
+            shared.dismiss();
+            return;
+        }
+        let mut state = self.lock();
+        shared.dismiss();
+        for thread in state.threads.drain(..) {
+            // A worker that panicked has said so itself.
+            let _ = thread.join();
+        }
+    }
+
+    pub(crate) fn problems(&self) -> Vec<String> {
+        if self.is_here() {
+            self.lock().problems.clone()
+        } else {
+            vec!["this process is the child of a fork, and threads stay with the parent".into()]
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Crew {
+    fn drop(&mut self) {
+        if !self.is_here() {
+            // The threads are the parent's: their handles mean nothing here.
+            let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+            state.threads.drain(..).for_each(std::mem::forget);
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! Noticing that a process is the child of a fork: a pool's threads stay with the parent.
+
+use std::sync::Once;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// How many forks lie between the first process and this one, as far as they were noticed.
+static FORKS: AtomicU32 = AtomicU32::new(0);
+
+/// A process among those that came of forks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Process(u32);
+
+impl Process {
+    pub(crate) fn this() -> Self {
+        notice_forks();
+        Self(FORKS.load(Ordering::Relaxed))
+    }
+
+    #[inline]
+    pub(crate) fn is_this(self) -> bool {
+        self.0 == FORKS.load(Ordering::Relaxed)
+    }
+}
+
+#[cfg(all(unix, not(miri)))]
+fn notice_forks() {
+    extern "C" fn in_child() {
+        FORKS.fetch_add(1, Ordering::Relaxed);
+    }
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        // SAFETY: the handler may run at any time in the child of a fork; it only increments an atomic. A library
+        // that is unloaded removes its handlers. Failure (out of memory) leaves forks unnoticed.
+        unsafe {
+            libc::pthread_atfork(None, None, Some(in_child));
+        }
+    });
+}
+
+#[cfg(not(all(unix, not(miri))))]
+fn notice_forks() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {});
+}

@@ -1,0 +1,179 @@
+//! A lane: where one caller at a time announces its loop to the workers.
+//!
+//! What a worker must know to come in (the epoch: generation, width, whether blocks are published) and what it must
+//! know to work (the [`Notice`]) share one cache line, which the caller writes once a loop and workers watch.
+
+use std::mem::size_of;
+
+use crossbeam_utils::CachePadded;
+
+use super::sleep::Bell;
+use crate::sched::{Board, Entry, Generation, Kind, Locality};
+use crate::stats::Counters;
+use crate::sync::{AtomicBool, AtomicU64, Ordering, SharedCell};
+
+/// What a worker watches: which loop is open here, and for which seats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Epoch(u64);
+
+impl Epoch {
+    const WIDTH_BITS: u32 = 15;
+    /// The widest loop.
+    pub(crate) const MAX_WIDTH: usize = (1 << Self::WIDTH_BITS) - 1;
+
+    pub(crate) const fn new(generation: Generation, width: usize, publishes: bool) -> Self {
+        Self((generation.bits() << 1 | publishes as u64) << Self::WIDTH_BITS | width as u64)
+    }
+
+    #[inline]
+    pub(crate) const fn generation(self) -> Generation {
+        Generation::from_bits(self.0 >> (Self::WIDTH_BITS + 1))
+    }
+
+    #[inline]
+    pub(crate) const fn width(self) -> usize {
+        (self.0 & Self::MAX_WIDTH as u64) as usize
+    }
+
+    #[inline]
+    pub(crate) const fn publishes(self) -> bool {
+        self.0 >> Self::WIDTH_BITS & 1 == 1
+    }
+}
+
+/// All that a participant needs to work on a loop.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Notice {
+    /// Takes part in the loop: called with `data`, at most once for each seat, between entering and leaving.
+    pub(crate) run: unsafe fn(data: *const (), ticket: super::Ticket<'_>),
+    pub(crate) data: *const (),
+    pub(crate) len: u64,
+    pub(crate) unit: u64,
+    pub(crate) launched: u64,
+    pub(crate) kind: Kind,
+    pub(crate) grain: u32,
+    pub(crate) locality: Locality,
+}
+
+/// The line that workers watch.
+#[derive(Debug)]
+struct Down {
+    epoch: AtomicU64,
+    notice: SharedCell<Option<Notice>>,
+}
+
+const _: () = assert!(size_of::<(u64, Option<Notice>)>() <= 64, "one cache line must hold it");
+
+/// What only callers touch.
+#[derive(Debug)]
+struct CallerSide {
+    busy: AtomicBool,
+    /// Rung by the owner whose leaving the caller awaits in its sleep.
+    bell: Bell,
+    counters: Counters,
+}
+
+#[derive(Debug)]
+pub(crate) struct Lane {
+    down: CachePadded<Down>,
+    side: CachePadded<CallerSide>,
+    pub(crate) board: Board,
+}
+
+// SAFETY: all fields but the notice are `Send` and `Sync` by themselves. The notice holds pointers into the frame of
+// the caller, who writes it while it holds the lane (`busy`) and nobody is inside the lane's loop; others read it only
+// between entering the loop and leaving it, while the caller waits for them (see `read_notice`).
+unsafe impl Sync for Lane {}
+// SAFETY: as above; nothing is bound to a thread.
+unsafe impl Send for Lane {}
+
+impl Lane {
+    pub(crate) fn new(seats: usize) -> Self {
+        Self {
+            down: CachePadded::new(Down {
+                epoch: AtomicU64::new(0),
+                notice: SharedCell::new(None),
+            }),
+            side: CachePadded::new(CallerSide {
+                busy: AtomicBool::new(false),
+                bell: Bell::new(),
+                counters: Counters::default(),
+            }),
+            board: Board::new(seats),
+        }
+    }
+
+    /// Takes the lane for one caller; false if another has it.
+    pub(crate) fn claim(&self) -> bool {
+        // Acquire: pairs with `release`; the board and the notice are this caller's now.
+        !self.side.busy.load(Ordering::Relaxed)
+            && self
+                .side
+                .busy
+                .compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed)
+                .is_ok()
+    }
+
+    /// Gives the lane back, after every participant has left.
+    pub(crate) fn release(&self) {
+        // Release: pairs with `claim`.
+        self.side.busy.store(false, Ordering::Release);
+    }
+
+    /// The generation of the next loop; only while the lane is claimed.
+    pub(crate) fn next_generation(&self) -> Generation {
+        Epoch(self.down.epoch.load(Ordering::Relaxed)).generation().next()
+    }
+
+    /// Opens a loop to the workers.
+    ///
+    /// # Safety
+    ///
+    /// The lane is claimed, the board holds no participant but the caller, and `notice.run(notice.data, ..)` may be
+    /// called from any thread for every seat below the epoch's width, until the board says that all have left.
+    #[inline]
+    pub(crate) unsafe fn open(&self, epoch: Epoch, notice: Notice) {
+        // SAFETY: nobody is inside the lane's loop, and only those read the notice.
+        unsafe { self.down.notice.write(Some(notice)) };
+        // Release: pairs with the acquire in `epoch`; who enters sees the notice and what the caller did before.
+        self.down.epoch.store(epoch.0, Ordering::Release);
+    }
+
+    #[inline]
+    pub(crate) fn epoch(&self) -> Epoch {
+        // Acquire: pairs with `open`.
+        Epoch(self.down.epoch.load(Ordering::Acquire))
+    }
+
+    /// The worker of `seat` tries to come into the loop that it saw.
+    pub(crate) fn enter(&self, epoch: Epoch, seat: usize) -> Entry {
+        if seat >= epoch.width() {
+            return Entry::Never;
+        }
+        self.board.enter(epoch.generation(), seat, epoch.publishes())
+    }
+
+    /// Whether the worker of `seat` could come into the loop that it saw, now or soon.
+    pub(crate) fn could_enter(&self, epoch: Epoch, seat: usize) -> bool {
+        seat < epoch.width() && self.board.could_enter(epoch.generation(), seat)
+    }
+
+    /// # Safety
+    ///
+    /// The calling thread has entered the loop and not left it yet.
+    pub(crate) unsafe fn read_notice(&self) -> Notice {
+        // SAFETY: whoever is inside has seen the epoch that was stored after the notice was written, and the notice is
+        // written again only after everyone has left.
+        unsafe { self.down.notice.read() }.expect("a loop is open")
+    }
+
+    /// Where the lane's caller sleeps.
+    pub(crate) fn bell(&self) -> &Bell {
+        &self.side.bell
+    }
+
+    /// Counts for callers; written only while the lane is claimed.
+    pub(crate) fn counters(&self) -> &Counters {
+        &self.side.counters
+    }
+}

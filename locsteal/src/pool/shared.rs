@@ -1,0 +1,212 @@
+//! What a pool's workers and callers share, for as long as the pool lives.
+
+use std::cell::Cell;
+
+use crossbeam_utils::CachePadded;
+
+use super::lane::{Epoch, Lane, Notice};
+use super::seats::Seats;
+use super::sleep::Sleepers;
+use crate::clock;
+use crate::sched::{Deal, Entry, Generation, Locality, Thief, View};
+use crate::stats::{Counters, Stats};
+use crate::sync::{AtomicU64, AtomicUsize, Ordering};
+
+/// The longest that late workers are waited for. About what waking one takes.
+pub(crate) const PATIENCE: std::time::Duration = std::time::Duration::from_micros(100);
+
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) seats: Seats,
+    lanes: Box<[Lane]>,
+    /// Lanes from this one on have never been used; workers need not watch them.
+    lanes_used: AtomicUsize,
+    pub(crate) sleepers: Sleepers,
+    /// How many seats have a worker: the widest loop. 0: no crew is there.
+    width: AtomicUsize,
+    /// Which crew is meant to work; a worker of another one ends.
+    crew: AtomicU64,
+    /// Each written by the worker of its seat only.
+    counters: Box<[CachePadded<Counters>]>,
+    /// Loops that ran on their caller alone.
+    serial_loops: AtomicU64,
+    /// The longest time that an idle worker spins before it sleeps, in ticks.
+    pub(crate) spin: u64,
+    /// See [`View::patience`].
+    patience: u64,
+}
+
+thread_local! {
+    /// The pool and the seat that the current thread works for, and the lane it took last.
+    static PLACE: Cell<Place> = const { Cell::new(Place { pool: 0, seat: 0 }) };
+    static LAST_LANE: Cell<usize> = const { Cell::new(0) };
+}
+
+#[derive(Clone, Copy)]
+struct Place {
+    /// The address of the pool's [`Shared`]; 0: the thread is nobody's worker.
+    pool: usize,
+    seat: usize,
+}
+
+/// A participant's right to be inside a loop.
+#[derive(Debug)]
+pub(crate) struct Ticket<'a> {
+    pub(crate) shared: &'a Shared,
+    pub(crate) lane: &'a Lane,
+    pub(crate) generation: Generation,
+    pub(crate) width: usize,
+    pub(crate) seat: usize,
+    pub(crate) entry: Entry,
+    pub(crate) notice: Notice,
+}
+
+impl<'a> Ticket<'a> {
+    pub(crate) fn view(&self) -> View<'a> {
+        let Notice { len, unit, launched, kind, grain, locality, .. } = self.notice;
+        View {
+            board: &self.lane.board,
+            orders: self.shared.seats.orders(),
+            deal: Deal::new(len, unit, self.width),
+            kind,
+            locality,
+            grain,
+            generation: self.generation,
+            launched,
+            patience: self.shared.patience,
+        }
+    }
+}
+
+impl Shared {
+    pub(crate) fn new(seats: Seats, spin: std::time::Duration) -> Self {
+        let count = seats.count();
+        // One lane a seat lets every worker launch a loop of its own beside that of an outside caller.
+        let lanes = (count + 4).clamp(8, 32);
+        Self {
+            lanes: (0..lanes).map(|_| Lane::new(count)).collect(),
+            lanes_used: AtomicUsize::new(0),
+            sleepers: Sleepers::new(count),
+            width: AtomicUsize::new(0),
+            crew: AtomicU64::new(0),
+            counters: (0..count).map(|_| CachePadded::new(Counters::default())).collect(),
+            serial_loops: AtomicU64::new(0),
+            spin: clock::in_ticks(spin),
+            patience: clock::in_ticks(PATIENCE),
+            seats,
+        }
+    }
+
+    /// How many seats have a worker; 0: no crew is there.
+    #[inline]
+    pub(crate) fn width(&self) -> usize {
+        self.width.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn crew(&self) -> u64 {
+        // Acquire: pairs with `dismiss`, so that a worker that ends has seen all that came before.
+        self.crew.load(Ordering::Acquire)
+    }
+
+    /// A crew of `width` workers is there.
+    pub(crate) fn engage(&self, width: usize) {
+        self.width.store(width, Ordering::Relaxed);
+    }
+
+    /// Sends the present crew home: every worker ends once it is idle.
+    pub(crate) fn dismiss(&self) {
+        self.width.store(0, Ordering::Relaxed);
+        self.crew.fetch_add(1, Ordering::AcqRel);
+        self.sleepers.published();
+        for seat in 0..self.seats.count() {
+            self.sleepers.wake(seat);
+        }
+    }
+
+    /// The seat of the current thread if it is a worker of this pool.
+    #[inline]
+    pub(crate) fn own_seat(&self) -> Option<usize> {
+        let place = PLACE.get();
+        (place.pool == std::ptr::from_ref(self).addr()).then_some(place.seat)
+    }
+
+    /// The current thread is the worker of `seat` from now on.
+    pub(crate) fn take_place(&self, seat: usize) {
+        PLACE.set(Place { pool: std::ptr::from_ref(self).addr(), seat });
+    }
+
+    /// Where the calling thread sits in a loop of `width` seats that it launches.
+    pub(crate) fn caller_seat(&self, width: usize) -> Thief {
+        let near = self.own_seat().unwrap_or_else(|| self.seats.seat_near_caller());
+        if near < width {
+            return Thief { seat: near, near };
+        }
+        Thief { seat: self.seats.nearest_below(near, width), near }
+    }
+
+    /// A lane for one loop; `None` if all are taken.
+    pub(crate) fn claim_lane(&self) -> Option<&Lane> {
+        let last = LAST_LANE.get();
+        let count = self.lanes.len();
+        for step in 0..count {
+            let index = (last + step) % count;
+            if self.lanes[index].claim() {
+                if step > 0 {
+                    LAST_LANE.set(index);
+                }
+                if index >= self.lanes_used.load(Ordering::Relaxed) {
+                    self.lanes_used.fetch_max(index + 1, Ordering::Relaxed);
+                }
+                return Some(&self.lanes[index]);
+            }
+        }
+        None
+    }
+
+    /// The lanes that workers watch.
+    #[inline]
+    pub(crate) fn watched(&self) -> &[Lane] {
+        &self.lanes[..self.lanes_used.load(Ordering::Relaxed)]
+    }
+
+    pub(crate) fn lanes(&self) -> usize {
+        self.lanes.len()
+    }
+
+    /// Wakes up to `most` sleeping workers that the loop has seats for, those near `seat` first.
+    pub(crate) fn wake_near(&self, lane: &Lane, epoch: Epoch, seat: usize, most: usize) -> u64 {
+        let width = epoch.width();
+        if !self.sleepers.any_below(width, seat) {
+            return 0;
+        }
+        let thief = Thief { seat, near: seat };
+        let orders = self.seats.orders();
+        let near = orders.local(thief, Locality::Llc, width);
+        let far = orders.remote(thief, Locality::Llc, width);
+        // A seat that the caller or a rescuer has filled needs no worker.
+        near.chain(far)
+            .filter(|&other| lane.could_enter(epoch, other) && self.sleepers.wake(other))
+            .take(most)
+            .count() as u64
+    }
+
+    pub(crate) fn count_worker(&self, seat: usize, stats: &Stats) {
+        self.counters[seat].add(stats);
+    }
+
+    pub(crate) fn count_serial(&self) {
+        self.serial_loops.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn stats(&self) -> Stats {
+        let mut sum =
+            Stats { serial_loops: self.serial_loops.load(Ordering::Relaxed), ..Stats::default() };
+        for counters in &self.counters {
+            sum += counters.read();
+        }
+        for lane in &self.lanes {
+            sum += lane.counters().read();
+        }
+        sum
+    }
+}

@@ -1,0 +1,180 @@
+//! A worker's life: watch the lanes, take part in loops, spin for a while, sleep.
+
+use super::lane::Epoch;
+use super::shared::{Shared, Ticket};
+use crate::clock::ticks;
+use crate::sched::{Entry, Generation};
+use crate::stats::Stats;
+
+/// Works at `seat` until the crew is dismissed.
+pub(crate) fn work(shared: &Shared, seat: usize, crew: u64) {
+    shared.take_place(seat);
+    let mut watch = Watch { shared, seat, seen: vec![Generation::default(); shared.lanes()] };
+    let mut idle = Idle::new(shared.spin);
+    while shared.crew() == crew {
+        if watch.take_part() {
+            idle.end();
+        } else {
+            match idle.next() {
+                Pause::Spin => crate::sync::spin_loop(),
+                Pause::Yield => crate::sync::yield_now(),
+                Pause::Sleep => watch.sleep(crew),
+            }
+        }
+    }
+}
+
+/// Which loop of each lane the worker has dealt with.
+struct Watch<'a> {
+    shared: &'a Shared,
+    seat: usize,
+    seen: Vec<Generation>,
+}
+
+impl Watch<'_> {
+    /// Takes part in every open loop that has room for this seat; gives back whether there was one.
+    fn take_part(&mut self) -> bool {
+        let mut took_part = false;
+        for (lane, seen) in self.shared.watched().iter().zip(&mut self.seen) {
+            let epoch = lane.epoch();
+            if epoch.generation() == *seen {
+                continue;
+            }
+            match lane.enter(epoch, self.seat) {
+                Entry::NotNow => {}
+                Entry::Never => *seen = epoch.generation(),
+                entry @ (Entry::Owner | Entry::Late) => {
+                    *seen = epoch.generation();
+                    join(self.shared, lane, epoch, self.seat, entry);
+                    took_part = true;
+                }
+            }
+        }
+        took_part
+    }
+
+    /// Sleeps until woken, unless there is something to do.
+    fn sleep(&mut self, crew: u64) {
+        self.shared.sleepers.announce(self.seat);
+        let open = |(lane, &seen): (&super::lane::Lane, &Generation)| {
+            let epoch = lane.epoch();
+            epoch.generation() != seen && lane.could_enter(epoch, self.seat)
+        };
+        if self.shared.crew() != crew || self.shared.watched().iter().zip(&self.seen).any(open) {
+            self.shared.sleepers.retract(self.seat);
+            return;
+        }
+        self.shared.count_worker(self.seat, &Stats { parks: 1, ..Stats::default() });
+        self.shared.sleepers.sleep(self.seat);
+    }
+}
+
+/// The worker is inside the loop: works on it, and leaves.
+fn join(shared: &Shared, lane: &super::lane::Lane, epoch: Epoch, seat: usize, entry: Entry) {
+    // SAFETY: this thread has entered the loop, and leaves it below.
+    let notice = unsafe { lane.read_notice() };
+    let ticket = Ticket {
+        shared,
+        lane,
+        generation: epoch.generation(),
+        width: epoch.width(),
+        seat,
+        entry,
+        notice,
+    };
+    // Two each, so that the news spreads like a tree while nobody wakes more than a few.
+    let wakes = shared.wake_near(lane, epoch, seat, 2);
+    shared.count_worker(seat, &Stats { joins: 1, wakes, ..Stats::default() });
+    // SAFETY: `open` vouched for the call: this seat is below the width, entered, and calls once.
+    unsafe { (notice.run)(notice.data, ticket) };
+    if lane.board.seat(seat).presence.leave(epoch.generation()) {
+        lane.bell().ring();
+    }
+}
+
+/// How long a worker without work spins before it sleeps: as long as it pays, by what the last gaps were like.
+struct Idle {
+    most: u64,
+    /// How long it spins before it lets another thread run that may be waiting for this very CPU.
+    stretch: u64,
+    /// When this gap began; 0: there is work.
+    since: u64,
+    /// When it last let others run.
+    yielded: u64,
+    /// The usual length of a gap: a moving average in which one gap counts a quarter.
+    usual: u64,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Pause {
+    Spin,
+    Yield,
+    Sleep,
+}
+
+impl Idle {
+    fn new(most: u64) -> Self {
+        Self { most, stretch: most / 32, since: 0, yielded: 0, usual: 0 }
+    }
+
+    /// Work has come.
+    fn end(&mut self) {
+        if self.since != 0 {
+            let gap = ticks().saturating_sub(self.since).min(self.most.saturating_mul(8));
+            self.usual = self.usual - self.usual / 4 + gap / 4;
+            self.since = 0;
+        }
+    }
+
+    fn next(&mut self) -> Pause {
+        let now = ticks();
+        if self.since == 0 {
+            (self.since, self.yielded) = (now, now);
+        }
+        // Where gaps are mostly longer than the longest spin, spinning to the end would be in vain.
+        let budget = if self.usual <= self.most { self.most } else { self.most / 8 };
+        if now.saturating_sub(self.since) >= budget {
+            return Pause::Sleep;
+        }
+        if now.saturating_sub(self.yielded) >= self.stretch {
+            self.yielded = now;
+            return Pause::Yield;
+        }
+        Pause::Spin
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_gaps_shorten_the_spin_and_short_ones_bring_it_back() {
+        let mut idle = Idle::new(1 << 40);
+        idle.usual = (1 << 40) + 5;
+        assert_eq!(idle.next(), Pause::Spin);
+        idle.since = ticks().saturating_sub(1 << 38).max(1);
+        assert_eq!(idle.next(), Pause::Sleep, "an eighth has passed");
+        idle.since = ticks();
+        for _ in 0..8 {
+            idle.end();
+            idle.since = ticks();
+        }
+        idle.since = ticks().saturating_sub(1 << 38).max(1);
+        assert_ne!(idle.next(), Pause::Sleep, "gaps are short again");
+    }
+
+    #[test]
+    fn a_spinning_worker_lets_others_run_now_and_then() {
+        let mut idle = Idle::new(1 << 40);
+        assert_eq!(idle.next(), Pause::Spin);
+        idle.yielded = ticks().saturating_sub(1 << 36).max(1);
+        assert_eq!(idle.next(), Pause::Yield);
+        assert_eq!(idle.next(), Pause::Spin);
+    }
+
+    #[test]
+    fn no_spin_sleeps_at_once() {
+        assert_eq!(Idle::new(0).next(), Pause::Sleep);
+    }
+}

@@ -1,0 +1,123 @@
+//! What is left of a seat's block, as one word: the owner takes from its front, thieves from its back.
+
+use crate::sync::{AtomicU64, Ordering};
+
+/// Units `lo..hi` that nobody has taken yet. All empty ranges are the same value.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Span {
+    pub(crate) lo: u32,
+    pub(crate) hi: u32,
+}
+
+impl Span {
+    pub(crate) const EMPTY: Self = Self { lo: 0, hi: 0 };
+
+    pub(crate) const fn new(lo: u32, hi: u32) -> Self {
+        if lo < hi { Self { lo, hi } } else { Self::EMPTY }
+    }
+
+    pub(crate) const fn len(self) -> u32 {
+        self.hi - self.lo
+    }
+
+    pub(crate) const fn is_empty(self) -> bool {
+        self.lo == self.hi
+    }
+
+    /// The first `n` units, and the rest.
+    pub(crate) const fn split_front(self, n: u32) -> (Self, Self) {
+        let mid = if n < self.len() { self.lo + n } else { self.hi };
+        (Self::new(self.lo, mid), Self::new(mid, self.hi))
+    }
+
+    /// The last `n` units, and the rest.
+    pub(crate) const fn split_back(self, n: u32) -> (Self, Self) {
+        let mid = if n < self.len() { self.hi - n } else { self.lo };
+        (Self::new(mid, self.hi), Self::new(self.lo, mid))
+    }
+
+    const fn pack(self) -> u64 {
+        (self.lo as u64) << 32 | self.hi as u64
+    }
+
+    const fn unpack(word: u64) -> Self {
+        Self { lo: (word >> 32) as u32, hi: word as u32 }
+    }
+}
+
+/// The word itself. Each of its values says all there is to say about the block, so a compare-exchange that succeeds
+/// after the word has changed and come back is still right.
+///
+/// All accesses are relaxed: the word hands over numbers only, no memory. What an iteration may touch was published
+/// with the loop itself (see `presence`), and what it wrote is handed over when its participant leaves.
+#[derive(Debug)]
+pub(crate) struct Block(AtomicU64);
+
+impl Block {
+    pub(crate) fn new() -> Self {
+        Self(AtomicU64::new(Span::EMPTY.pack()))
+    }
+
+    /// Sets the block while nobody else may touch it: before it is published, or after everyone has left.
+    pub(crate) fn set(&self, span: Span) {
+        self.0.store(span.pack(), Ordering::Relaxed);
+    }
+
+    /// Takes some units, as chosen by `choose(left) -> (taken, rest)`; `None` when that takes nothing.
+    pub(crate) fn take(&self, mut choose: impl FnMut(Span) -> (Span, Span)) -> Option<Span> {
+        let mut word = self.0.load(Ordering::Relaxed);
+        loop {
+            let (taken, rest) = choose(Span::unpack(word));
+            if taken.is_empty() {
+                return None;
+            }
+            match self.0.compare_exchange_weak(
+                word,
+                rest.pack(),
+                Ordering::Relaxed,
+                Ordering::Relaxed,
+            ) {
+                Ok(_) => return Some(taken),
+                Err(now) => word = now,
+            }
+        }
+    }
+
+    /// Puts `span` into the block if it is empty; gives back whether it did.
+    pub(crate) fn refill(&self, span: Span) -> bool {
+        self.0
+            .compare_exchange(Span::EMPTY.pack(), span.pack(), Ordering::Relaxed, Ordering::Relaxed)
+            .is_ok()
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn splits_keep_every_unit_once() {
+        for (lo, hi) in [(0, 0), (0, 1), (3, 10), (u32::MAX - 2, u32::MAX)] {
+            let span = Span::new(lo, hi);
+            for n in [0, 1, 2, 7, u32::MAX] {
+                let (front, rest) = span.split_front(n);
+                assert_eq!(front.len(), n.min(span.len()));
+                assert_eq!(front.len() + rest.len(), span.len());
+                assert!(rest.is_empty() || front.is_empty() || front.hi == rest.lo);
+                let (back, rest) = span.split_back(n);
+                assert_eq!(back.len(), n.min(span.len()));
+                assert!(rest.is_empty() || back.is_empty() || rest.hi == back.lo);
+            }
+        }
+    }
+
+    #[test]
+    fn refill_only_when_empty() {
+        let block = Block::new();
+        assert!(block.refill(Span::new(4, 9)));
+        assert!(!block.refill(Span::new(10, 12)));
+        assert_eq!(block.take(|left| left.split_front(9)), Some(Span::new(4, 9)));
+        assert_eq!(block.take(|left| left.split_front(1)), None);
+        assert!(block.refill(Span::new(10, 12)));
+    }
+}

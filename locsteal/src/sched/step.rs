@@ -1,0 +1,450 @@
+//! The step function: what does this participant do next?
+
+use std::ops::Range;
+
+use super::block::Span;
+use super::board::Board;
+use super::partition::Deal;
+use super::presence::{Generation, Phase, Stamp};
+use super::rules::{Rules, Sight, Standard};
+use super::schedule::{Kind, Locality};
+use super::victims::{Orders, Thief};
+use crate::stats::Stats;
+
+/// One loop as every participant sees it. Times are in any unit, all by the same clock.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct View<'a> {
+    pub(crate) board: &'a Board,
+    pub(crate) orders: &'a Orders,
+    pub(crate) deal: Deal,
+    pub(crate) kind: Kind,
+    pub(crate) locality: Locality,
+    /// The smallest number of units worth handing over, at least 1.
+    pub(crate) grain: u32,
+    /// Tells this loop from the others that used the board.
+    pub(crate) generation: Generation,
+    /// When the loop was launched; 0: its blocks are too small to protect.
+    pub(crate) launched: u64,
+    /// The longest time that a participant leaves blocks alone after its own block is done.
+    pub(crate) patience: u64,
+}
+
+/// How a participant came into the loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// It launched the loop, and leaves last.
+    Caller,
+    /// A worker that begins its seat's block.
+    Owner,
+    /// A worker whose block another has begun.
+    Late,
+}
+
+/// What to do next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// Run these positions.
+    Run(Range<u64>),
+    /// There is nothing to take now, but there may be soon: ask again. With a seat: the caller has nothing left to do
+    /// but to wait for that seat's owner to leave.
+    Wait(Option<usize>),
+    /// The loop holds no more work for this participant; for the caller: everyone else has left.
+    Leave,
+}
+
+/// What a look at one victim came to.
+enum Look {
+    Got(Span),
+    /// Nothing now, perhaps later.
+    Later,
+    Nothing,
+}
+
+/// One participant's private state.
+#[derive(Debug)]
+pub(crate) struct Walk {
+    thief: Thief,
+    role: Role,
+    /// The block of its own seat, whatever has become of it.
+    own: Span,
+    /// Units taken and not yet given out.
+    hand: Span,
+    /// The first unit of the next dealt chunk ([`Kind::StaticChunk`]); `None`: none.
+    dealt: Option<u64>,
+    /// The seat whose block it takes from the front: its own, or the one that it rescued last.
+    at_block: usize,
+    /// The size of its last chunk, in units.
+    last: u32,
+    /// When it first ran out of work.
+    idle_since: Option<u64>,
+    /// Seats below this one have left for good (the caller only).
+    settled: usize,
+    tally: Stats,
+}
+
+/// A chunk of an own block is at least this share of the block at first, so that one expensive stretch does not end
+/// up in one chunk; it doubles from chunk to chunk.
+const FIRST_SHARE: u32 = 64;
+/// A chunk is at most this share of what is left in the block, so that the tail stays fine.
+const MOST_SHARE: u32 = 4;
+
+impl Walk {
+    /// The caller sits down, before the loop is opened to others.
+    pub(crate) fn caller(thief: Thief, view: &View<'_>) -> Self {
+        let mut walk = Self::new(thief, Role::Caller);
+        walk.begin_own(view);
+        view.board.seat(thief.seat).presence.publish(view.generation, Phase::Present);
+        walk
+    }
+
+    /// The owner of `seat` has just entered as such.
+    pub(crate) fn owner(seat: usize, view: &View<'_>) -> Self {
+        let mut walk = Self::new(Thief { seat, near: seat }, Role::Owner);
+        walk.begin_own(view);
+        if view.kind.publishes() {
+            view.board.seat(seat).presence.publish(view.generation, Phase::Present);
+        }
+        walk
+    }
+
+    /// The owner of `seat` has just entered, and its block was begun by another.
+    pub(crate) fn late(seat: usize, view: &View<'_>) -> Self {
+        let mut walk = Self::new(Thief { seat, near: seat }, Role::Late);
+        walk.own = view.deal.block(seat);
+        walk.last = walk.own.len() / (2 * FIRST_SHARE);
+        walk
+    }
+
+    fn new(thief: Thief, role: Role) -> Self {
+        Self {
+            thief,
+            role,
+            own: Span::EMPTY,
+            hand: Span::EMPTY,
+            dealt: None,
+            at_block: thief.seat,
+            last: 0,
+            idle_since: None,
+            settled: 0,
+            tally: Stats::default(),
+        }
+    }
+
+    pub(crate) fn seat(&self) -> usize {
+        self.thief.seat
+    }
+
+    /// What this participant has counted since the last call.
+    pub(crate) fn take_tally(&mut self) -> Stats {
+        std::mem::take(&mut self.tally)
+    }
+
+    fn begin_own(&mut self, view: &View<'_>) {
+        match view.kind {
+            Kind::Static => {
+                self.own = view.deal.block(self.thief.seat);
+                self.hand = self.own;
+            }
+            Kind::StaticChunk(chunk) => self.dealt = Some(dealt_first(self.thief.seat, chunk)),
+            Kind::Steal => {
+                self.own = view.deal.block(self.thief.seat);
+                self.last = self.own.len() / (2 * FIRST_SHARE);
+                let (first, rest) = self.own.split_front(self.chunk(self.own, view));
+                self.hand = first;
+                self.last = first.len();
+                view.board.seat(self.thief.seat).block.set(rest);
+            }
+            Kind::Dynamic | Kind::DynamicChunk(_) => {}
+        }
+    }
+
+    /// What to do next. `now` is asked only when it matters.
+    #[inline]
+    pub(crate) fn step(&mut self, view: &View<'_>, now: impl Fn() -> u64) -> Step {
+        self.step_by(view, now, &mut Standard)
+    }
+
+    /// What to do next by other rules than those of the design.
+    #[inline]
+    pub(crate) fn step_by(
+        &mut self,
+        view: &View<'_>,
+        now: impl Fn() -> u64,
+        rules: &mut impl Rules,
+    ) -> Step {
+        let limit = view.deal.units_below(view.board.ending().bound());
+        let own = match view.kind {
+            Kind::Static => self.take_held(limit),
+            Kind::StaticChunk(chunk) => self.take_dealt(view, chunk, limit),
+            Kind::Steal => self.take_held(limit).or_else(|| self.take_front(view, limit, rules)),
+            Kind::Dynamic => {
+                let share = 2 * view.deal.width() as u32;
+                let choose = |left: u32| (left / share).max(view.grain);
+                rules.saw(Sight::Counted);
+                some(view.board.take_counted(limit, choose))
+            }
+            Kind::DynamicChunk(chunk) => {
+                rules.saw(Sight::Counted);
+                some(view.board.take_counted(limit, |_| chunk))
+            }
+        };
+        if let Some(span) = own {
+            return self.run(view, span);
+        }
+        if view.kind.has_blocks() {
+            match self.look_around(view, limit, now, rules) {
+                Look::Got(span) => return self.run(view, span),
+                Look::Later => return Step::Wait(None),
+                Look::Nothing => {}
+            }
+        }
+        if self.role == Role::Caller
+            && let Some(seat) = self.settle(view)
+        {
+            return Step::Wait(Some(seat));
+        }
+        Step::Leave
+    }
+
+    fn run(&mut self, view: &View<'_>, span: Span) -> Step {
+        let positions = view.deal.positions(span.lo.into(), span.hi.into());
+        let iterations = positions.end - positions.start;
+        self.tally.chunks += 1;
+        self.tally.iterations += iterations;
+        if matches!(view.kind, Kind::Static | Kind::Steal)
+            && !(self.own.lo <= span.lo && span.hi <= self.own.hi)
+        {
+            let home = view.deal.seat_of(span.lo);
+            *self.tally.moved.at(view.orders.tier(self.thief.near, home)) += iterations;
+        }
+        Step::Run(positions)
+    }
+
+    /// What this participant holds already.
+    fn take_held(&mut self, limit: u32) -> Option<Span> {
+        let hand = std::mem::take(&mut self.hand);
+        some(below(hand, limit))
+    }
+
+    /// The next of the chunks that were dealt to a seat.
+    fn take_dealt(&mut self, view: &View<'_>, chunk: u32, limit: u32) -> Option<Span> {
+        let lo = self.dealt?;
+        if lo >= u64::from(limit) {
+            self.dealt = None;
+            return None;
+        }
+        let chunk = u64::from(chunk);
+        self.dealt = Some(lo + chunk * view.deal.width() as u64);
+        let hi = (lo + chunk).min(u64::from(limit));
+        some(Span::new(lo as u32, hi as u32))
+    }
+
+    /// The next chunk from the front of the block that it works on: a rescued one first, then its own.
+    fn take_front(&mut self, view: &View<'_>, limit: u32, rules: &mut impl Rules) -> Option<Span> {
+        loop {
+            rules.saw(Sight::Took(self.at_block));
+            let block = &view.board.seat(self.at_block).block;
+            let taken = block.take(|left| {
+                let left = below(left, limit);
+                left.split_front(self.chunk(left, view))
+            });
+            if let Some(span) = taken {
+                self.last = span.len();
+                return Some(span);
+            }
+            if self.at_block == self.thief.seat {
+                return None;
+            }
+            self.at_block = self.thief.seat;
+        }
+    }
+
+    /// How many units of `left` make the next chunk.
+    fn chunk(&self, left: Span, view: &View<'_>) -> u32 {
+        self.last.saturating_mul(2).min(left.len() / MOST_SHARE).max(view.grain)
+    }
+
+    /// One pass over the near victims, then, if that found nothing, one over the far ones.
+    fn look_around(
+        &mut self,
+        view: &View<'_>,
+        limit: u32,
+        now: impl Fn() -> u64,
+        rules: &mut impl Rules,
+    ) -> Look {
+        let mut result = Look::Nothing;
+        let mut over = None;
+        let mut expired =
+            |walk: &mut Self| *over.get_or_insert_with(|| walk.had_chance(view, &now));
+        for victim in rules.local(view, self.thief) {
+            match self.look_at(view, victim, limit, &mut expired, rules) {
+                Look::Nothing => {}
+                Look::Later => result = Look::Later,
+                got @ Look::Got(_) => return got,
+            }
+        }
+        let mut remote = rules.remote(view, self.thief).peekable();
+        self.tally.remote_passes += u64::from(remote.peek().is_some());
+        for victim in remote {
+            match self.look_at(view, victim, limit, &mut expired, rules) {
+                Look::Nothing => {}
+                Look::Later => result = Look::Later,
+                got @ Look::Got(_) => return got,
+            }
+        }
+        result
+    }
+
+    /// Whether the owners of blocks that nobody has begun have had a fair chance: about as long as this participant's
+    /// own block took, by the one clock that all blocks share, and at most `patience` more.
+    fn had_chance(&mut self, view: &View<'_>, now: impl Fn() -> u64) -> bool {
+        if view.launched == 0 {
+            return true;
+        }
+        let now = now();
+        let own = self.idle_since.get_or_insert(now).saturating_sub(view.launched);
+        now.saturating_sub(view.launched) >= own.saturating_add(own.min(view.patience))
+    }
+
+    fn look_at(
+        &mut self,
+        view: &View<'_>,
+        victim: usize,
+        limit: u32,
+        expired: &mut impl FnMut(&mut Self) -> bool,
+        rules: &mut impl Rules,
+    ) -> Look {
+        if victim == self.thief.seat {
+            return Look::Nothing;
+        }
+        rules.saw(Sight::Looked(victim));
+        let line = view.board.seat(victim);
+        let seen = line.presence.read();
+        match seen.phase(view.generation) {
+            None => {
+                if !has_work(view, victim, limit) {
+                    return Look::Nothing;
+                }
+                if !expired(self) {
+                    self.tally.protected_skips += 1;
+                    return Look::Later;
+                }
+                self.rescue(view, victim, limit, seen, rules)
+            }
+            Some(Phase::Begun | Phase::Taken) if view.kind.publishes() => Look::Later,
+            Some(Phase::Present | Phase::Rescued) if view.kind.publishes() => {
+                self.steal(view, victim, limit, rules)
+            }
+            Some(_) => Look::Nothing,
+        }
+    }
+
+    /// Begins a block in place of its owner.
+    fn rescue(
+        &mut self,
+        view: &View<'_>,
+        victim: usize,
+        limit: u32,
+        seen: Stamp,
+        rules: &mut impl Rules,
+    ) -> Look {
+        let line = view.board.seat(victim);
+        let block = below(view.deal.block(victim), limit);
+        let (first, rest) = match view.kind {
+            Kind::Steal => block.split_front(self.chunk(block, view)),
+            _ => (block, Span::EMPTY),
+        };
+        // What is taken whole leaves nothing that a late owner could help with.
+        let phase = if rest.is_empty() { Phase::Shut } else { Phase::Taken };
+        if !line.presence.claim(seen, view.generation, phase) {
+            return Look::Later;
+        }
+        rules.saw(Sight::Rescued(victim));
+        self.tally.rescues += 1;
+        if !rest.is_empty() {
+            line.block.set(rest);
+            line.presence.publish(view.generation, Phase::Rescued);
+            self.at_block = victim;
+            self.last = first.len();
+        }
+        if let Kind::StaticChunk(chunk) = view.kind {
+            self.dealt = Some(dealt_first(victim, chunk));
+            return self.take_dealt(view, chunk, limit).map_or(Look::Later, Look::Got);
+        }
+        Look::Got(first)
+    }
+
+    /// Takes a quarter of what is left in a block, from its back; what is not run at once goes into the own block.
+    fn steal<R: Rules>(
+        &mut self,
+        view: &View<'_>,
+        victim: usize,
+        limit: u32,
+        rules: &mut R,
+    ) -> Look {
+        let stolen = view.board.seat(victim).block.take(|left| {
+            let left = below(left, limit);
+            left.split_back((left.len() / R::STEAL_SHARE).max(view.grain))
+        });
+        let Some(stolen) = stolen else {
+            return Look::Nothing;
+        };
+        rules.saw(Sight::Took(victim));
+        *self.tally.steals.at(view.orders.tier(self.thief.near, victim)) += 1;
+        self.at_block = self.thief.seat;
+        let (first, rest) = stolen.split_front(self.chunk(stolen, view));
+        if !rest.is_empty() {
+            rules.saw(Sight::Put(self.thief.seat));
+        }
+        if rest.is_empty() || view.board.seat(self.thief.seat).block.refill(rest) {
+            self.last = first.len();
+            Look::Got(first)
+        } else {
+            Look::Got(stolen)
+        }
+    }
+
+    /// Closes the seats that nobody sits in; the first seat whose owner is still inside, if any.
+    fn settle(&mut self, view: &View<'_>) -> Option<usize> {
+        while self.settled < view.deal.width() {
+            let seat = self.settled;
+            if seat != self.thief.seat {
+                let presence = &view.board.seat(seat).presence;
+                let seen = presence.read();
+                match seen.phase(view.generation) {
+                    None | Some(Phase::Rescued) => {
+                        if !presence.claim(seen, view.generation, Phase::Shut) {
+                            continue;
+                        }
+                    }
+                    Some(Phase::Left | Phase::Shut) => {}
+                    Some(Phase::Begun | Phase::Present | Phase::Taken) => return Some(seat),
+                }
+            }
+            self.settled += 1;
+        }
+        None
+    }
+}
+
+/// Whether a seat that nobody has begun has anything to begin.
+fn has_work(view: &View<'_>, seat: usize, limit: u32) -> bool {
+    if let Kind::StaticChunk(chunk) = view.kind {
+        dealt_first(seat, chunk) < u64::from(limit)
+    } else {
+        !below(view.deal.block(seat), limit).is_empty()
+    }
+}
+
+/// The first unit that [`Kind::StaticChunk`] deals to a seat.
+fn dealt_first(seat: usize, chunk: u32) -> u64 {
+    seat as u64 * u64::from(chunk)
+}
+
+fn below(span: Span, limit: u32) -> Span {
+    Span::new(span.lo, span.hi.min(limit))
+}
+
+fn some(span: Span) -> Option<Span> {
+    Some(span).filter(|span| !span.is_empty())
+}

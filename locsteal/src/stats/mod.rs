@@ -1,0 +1,186 @@
+//! What a pool has counted: how its loops were shared out, and how far iterations moved.
+
+mod counters;
+
+use std::fmt;
+use std::ops::{Add, AddAssign, Sub};
+
+pub(crate) use counters::Counters;
+
+/// How far apart two seats are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Tier {
+    /// They share the last-level cache within a NUMA node.
+    Llc,
+    /// They share the node.
+    Node,
+    /// They are on different nodes.
+    Remote,
+    /// Nobody knows.
+    Unknown,
+}
+
+/// Counts by how far apart two seats are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ByTier {
+    /// Within one last-level-cache domain.
+    pub llc: u64,
+    /// Between two domains of one NUMA node.
+    pub node: u64,
+    /// Between two NUMA nodes.
+    pub remote: u64,
+    /// Between seats whose homes are not known.
+    pub unknown: u64,
+}
+
+impl ByTier {
+    /// The sum over all tiers.
+    pub const fn total(&self) -> u64 {
+        self.llc + self.node + self.remote + self.unknown
+    }
+
+    /// The count of one tier.
+    pub(crate) fn at(&mut self, tier: Tier) -> &mut u64 {
+        match tier {
+            Tier::Llc => &mut self.llc,
+            Tier::Node => &mut self.node,
+            Tier::Remote => &mut self.remote,
+            Tier::Unknown => &mut self.unknown,
+        }
+    }
+}
+
+/// What has been counted since the pool was made.
+///
+/// Counters of one loop are added when a participant leaves it, so a snapshot taken while loops run lags behind. To
+/// count one loop, subtract the snapshot before it from the one after it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Stats {
+    /// Loops launched that other threads could take part in.
+    pub loops: u64,
+    /// Loops that the calling thread ran alone.
+    pub serial_loops: u64,
+    /// Times that a worker took part in a loop.
+    pub joins: u64,
+    /// Chunks run.
+    pub chunks: u64,
+    /// Iterations run.
+    pub iterations: u64,
+    /// Successful steals, by the distance from the thief to the victim.
+    pub steals: ByTier,
+    /// Iterations that ran elsewhere than at the seat whose block they belong to, by the distance between the two.
+    pub moved: ByTier,
+    /// Blocks that another participant began, since their worker had not come.
+    pub rescues: u64,
+    /// Times that a block was left alone since its worker still had a fair chance to begin it.
+    pub protected_skips: u64,
+    /// Looks at victims on other nodes, after a look at the own node had found nothing.
+    pub remote_passes: u64,
+    /// Times that a worker went to sleep.
+    pub parks: u64,
+    /// Workers woken for a loop.
+    pub wakes: u64,
+}
+
+impl Stats {
+    /// The share of iterations that left the last-level cache of their block, 0 to 1; unknown homes are not counted.
+    pub fn share_leaving_cache(&self) -> f64 {
+        share(self.moved.node + self.moved.remote, self.iterations)
+    }
+
+    /// The share of iterations that left the NUMA node of their block, 0 to 1; unknown homes are not counted.
+    pub fn share_leaving_node(&self) -> f64 {
+        share(self.moved.remote, self.iterations)
+    }
+}
+
+fn share(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}
+
+/// Implements field-by-field arithmetic; subtraction stops at zero.
+macro_rules! fieldwise {
+    ($type:ident, $($field:ident: $kind:tt),+) => {
+        impl Add for $type {
+            type Output = Self;
+            fn add(self, other: Self) -> Self {
+                Self { $($field: self.$field + other.$field),+ }
+            }
+        }
+        impl Sub for $type {
+            type Output = Self;
+            fn sub(self, other: Self) -> Self {
+                Self { $($field: fieldwise!(@sub $kind self.$field, other.$field)),+ }
+            }
+        }
+        impl AddAssign for $type {
+            fn add_assign(&mut self, other: Self) {
+                *self = *self + other;
+            }
+        }
+    };
+    (@sub count $a:expr, $b:expr) => { $a.saturating_sub($b) };
+    (@sub tiers $a:expr, $b:expr) => { $a - $b };
+}
+
+fieldwise!(ByTier, llc: count, node: count, remote: count, unknown: count);
+fieldwise!(
+    Stats, loops: count, serial_loops: count, joins: count, chunks: count, iterations: count,
+    steals: tiers, moved: tiers, rescues: count, protected_skips: count, remote_passes: count,
+    parks: count, wakes: count
+);
+
+impl fmt::Display for ByTier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} in the cache, {} in the node, {} across nodes",
+            self.llc, self.node, self.remote
+        )?;
+        if self.unknown > 0 {
+            write!(f, ", {} between unknown places", self.unknown)?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Stats {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "loops: {} shared, {} on the caller alone", self.loops, self.serial_loops)?;
+        writeln!(f, "workers joining: {}", self.joins)?;
+        writeln!(f, "iterations: {} in {} chunks", self.iterations, self.chunks)?;
+        writeln!(f, "steals: {}", self.steals)?;
+        writeln!(f, "iterations moved: {}", self.moved)?;
+        writeln!(
+            f,
+            "blocks rescued: {}, left alone for a while: {}",
+            self.rescues, self.protected_skips
+        )?;
+        writeln!(f, "looks at other nodes: {}", self.remote_passes)?;
+        write!(f, "workers asleep: {} times, woken: {} times", self.parks, self.wakes)
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn differences_count_one_loop() {
+        let before =
+            Stats { loops: 3, steals: ByTier { llc: 2, ..ByTier::default() }, ..Stats::default() };
+        let mut after = before;
+        after += Stats {
+            loops: 1,
+            iterations: 10,
+            moved: ByTier { node: 3, remote: 1, ..ByTier::default() },
+            ..Stats::default()
+        };
+        let one = after - before;
+        assert_eq!((one.loops, one.steals.total(), one.moved.total()), (1, 0, 4));
+        assert!((one.share_leaving_cache() - 0.4).abs() < 1e-12);
+        assert!((one.share_leaving_node() - 0.1).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,58 @@
+//! The atomics, locks and cells that protocols between threads are written with: those of `std`, or, when built with
+//! `--cfg loom`, those of the model checker, which then runs this very code.
+
+#[cfg(not(loom))]
+pub(crate) use std::{
+    hint::spin_loop,
+    sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence},
+    sync::{Condvar, Mutex},
+    thread::yield_now,
+};
+
+#[cfg(loom)]
+pub(crate) use loom::{
+    hint::spin_loop,
+    sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence},
+    sync::{Condvar, Mutex},
+    thread::yield_now,
+};
+
+/// A cell whose owner proves, at each access, that nobody writes at the same time.
+#[derive(Debug)]
+pub(crate) struct SharedCell<T>(
+    #[cfg(not(loom))] std::cell::UnsafeCell<T>,
+    #[cfg(loom)] loom::cell::UnsafeCell<T>,
+);
+
+impl<T: Copy> SharedCell<T> {
+    pub(crate) fn new(value: T) -> Self {
+        #[cfg(not(loom))]
+        return Self(std::cell::UnsafeCell::new(value));
+        #[cfg(loom)]
+        return Self(loom::cell::UnsafeCell::new(value));
+    }
+
+    /// # Safety
+    ///
+    /// No thread writes the cell during the call, and every write that could be read happened before it.
+    pub(crate) unsafe fn read(&self) -> T {
+        // SAFETY: the caller vouches that there is no concurrent write.
+        #[cfg(not(loom))]
+        return unsafe { *self.0.get() };
+        // SAFETY: as above; the model checker verifies it.
+        #[cfg(loom)]
+        return self.0.with(|value| unsafe { *value });
+    }
+
+    /// # Safety
+    ///
+    /// No other thread reads or writes the cell during the call.
+    pub(crate) unsafe fn write(&self, value: T) {
+        // SAFETY: the caller vouches that the cell is its alone for now.
+        #[cfg(not(loom))]
+        return unsafe { *self.0.get() = value };
+        // SAFETY: as above; the model checker verifies it.
+        #[cfg(loom)]
+        return self.0.with_mut(|slot| unsafe { *slot = value });
+    }
+}
