@@ -26,6 +26,8 @@ struct Cli {
 enum Command {
     /// Measure lines with peers, and print (and publish) what came out.
     Compare(Compare),
+    /// Time single operations one by one, and print how they scatter, what CPU time they take and how often threads sleep.
+    LaunchCost(LaunchCost),
     /// List the lines and the peers, and what is missing.
     List,
     /// Print (and publish) a results file again, without measuring.
@@ -88,6 +90,25 @@ struct Compare {
 }
 
 #[derive(Debug, Args)]
+struct LaunchCost {
+    /// The lines to time.
+    #[arg(long, value_delimiter = ',', default_value = "launch", value_name = "LINES")]
+    lines: Vec<String>,
+    /// Only these peers: names or beginnings of names (`tbb`).
+    #[arg(long, value_delimiter = ',', value_name = "PEERS")]
+    peers: Vec<String>,
+    /// Operations that are timed.
+    #[arg(long, default_value_t = 2_000, value_name = "N")]
+    count: usize,
+    /// Threads of each pool, the caller included [default: the CPUs that this process may use].
+    #[arg(long, value_name = "N")]
+    width: Option<usize>,
+    /// Tie workers to CPUs, in those peers that can.
+    #[arg(long)]
+    pin: bool,
+}
+
+#[derive(Debug, Args)]
 struct ArmArguments {
     #[arg(long)]
     peer: String,
@@ -103,6 +124,7 @@ struct ArmArguments {
 pub(crate) fn run() -> Result<()> {
     match Cli::parse().command {
         Command::Compare(compare) => compare.run(),
+        Command::LaunchCost(cost) => cost.run(),
         Command::List => {
             list();
             Ok(())
@@ -122,7 +144,7 @@ impl Compare {
             repetitions: self.repetitions.unwrap_or(repetitions),
             warm_up: Duration::try_from_secs_f64(batch / 2e3)?,
             budget: Duration::try_from_secs_f64(batch / 1e3)?,
-            width: self.width.unwrap_or(available_parallelism().map_or(1, usize::from)),
+            width: self.width.unwrap_or_else(cpus),
             pin: self.pin,
             seed: self.seed,
             base: self.base.clone(),
@@ -177,6 +199,36 @@ impl Compare {
         conductor::run(&plan, &lines, &peers, keep)?;
         show(&records, self.publish.as_deref())
     }
+}
+
+impl LaunchCost {
+    fn run(&self) -> Result<()> {
+        let plan = Plan {
+            rounds: 1,
+            repetitions: 1,
+            warm_up: Duration::from_millis(5),
+            budget: Duration::ZERO,
+            width: self.width.unwrap_or_else(cpus),
+            pin: self.pin,
+            seed: 0,
+            base: "serial".to_owned(),
+        };
+        ensure!(plan.width > 0, "--width must be at least 1");
+        let lines = choose(lines(), &self.lines, "line", |line| (line.name, line.group.file()))?;
+        let chosen = choose(entries(), &self.peers, "peer", |entry| (entry.name, ""))?;
+        let (peers, missing) = sort_out(chosen, &plan.base)?;
+        for line in lines.iter().filter(|line| !line.neighbour.is_measured()) {
+            report::print_spreads(line, &conductor::spreads(&plan, line, &peers, self.count)?);
+        }
+        for missing in &missing {
+            println!("missing: {} ({})", missing.peer, missing.why);
+        }
+        Ok(())
+    }
+}
+
+fn cpus() -> usize {
+    available_parallelism().map_or(1, usize::from)
 }
 
 fn show(records: &[Record], folder: Option<&Path>) -> Result<()> {

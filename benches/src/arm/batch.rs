@@ -40,7 +40,7 @@ pub(super) fn measure(
 }
 
 /// Runs operations for `time`, at least one, in growing lots. Returns the time of one, from the last lot.
-fn warm(timed: &mut dyn Timed, pace: Pace, time: Duration) -> Duration {
+pub(super) fn warm(timed: &mut dyn Timed, pace: Pace, time: Duration) -> Duration {
     let start = Instant::now();
     let mut count = 1;
     loop {

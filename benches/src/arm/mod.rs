@@ -3,6 +3,7 @@
 
 mod batch;
 mod protocol;
+mod spread;
 mod usage;
 
 use std::io::{self, BufRead, Write};
@@ -14,7 +15,8 @@ use anyhow::{Result, anyhow};
 use crate::lines::{Line, Pace, Timed};
 use crate::peers::{Entry, Setup};
 
-pub(crate) use protocol::{Order, Reply, Sample};
+pub(crate) use protocol::{Order, Reply, Sample, Spread};
+pub(crate) use spread::SHARES;
 pub(crate) use usage::{cpu_time_of_ended_children, cpu_time_of_this_process};
 
 /// Serves orders from standard input until it ends. What cannot be measured is said in a reply, not in the exit code.
@@ -29,6 +31,9 @@ pub(crate) fn serve(entry: &Entry, line: &Line, setup: &Setup) -> Result<()> {
         let reply = match serde_json::from_str(&order?)? {
             Order::Measure { warm_up, budget } => {
                 Reply::Sample(batch::measure(&mut *timed, line.pace, warm_up, budget))
+            }
+            Order::Spread { warm_up, count } => {
+                Reply::Spread(spread::measure(&mut *timed, line.pace, warm_up, count))
             }
             Order::Live { time, gap } => {
                 let start = Instant::now();

@@ -9,6 +9,8 @@ use serde::{Deserialize, Serialize};
 pub(crate) enum Order {
     /// Run the operation for `warm_up`, then time it for `budget`.
     Measure { warm_up: Duration, budget: Duration },
+    /// Run the operation for `warm_up`, then time it `count` times one by one.
+    Spread { warm_up: Duration, count: usize },
     /// Run the operation once, or again after each `gap`, for `time`.
     Live { time: Duration, gap: Option<Duration> },
 }
@@ -21,6 +23,7 @@ pub(crate) enum Reply {
     /// The peer is missing, cannot run this line, or ran it wrongly; in words.
     Failed(String),
     Sample(Sample),
+    Spread(Spread),
     Lived,
 }
 
@@ -33,4 +36,17 @@ pub(crate) struct Sample {
     pub(crate) cpus: f64,
     /// How often the system took a CPU from one of its threads.
     pub(crate) preemptions: i64,
+}
+
+/// How single operations scattered.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct Spread {
+    /// Nanoseconds that the shares [`SHARES`](super::SHARES) of the operations took at most, one clock read included.
+    pub(crate) ns: [f64; 7],
+    /// CPU time of all threads together, per operation; pauses between operations included.
+    pub(crate) cpu_ns: f64,
+    /// How often a thread went to sleep, per operation.
+    pub(crate) sleeps: f64,
+    /// How often a thread lost its CPU to another, per operation.
+    pub(crate) preemptions: f64,
 }

@@ -6,7 +6,10 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Usage {
     pub(super) cpu: Duration,
+    /// How often the system took a CPU from a thread that could have gone on.
     pub(super) preemptions: i64,
+    /// How often a thread gave its CPU up because it waited for something.
+    pub(super) sleeps: i64,
 }
 
 fn usage(whose: libc::c_int) -> Usage {
@@ -19,7 +22,11 @@ fn usage(whose: libc::c_int) -> Usage {
     let time = |t: libc::timeval| {
         Duration::from_secs(t.tv_sec as u64) + Duration::from_micros(t.tv_usec as u64)
     };
-    Usage { cpu: time(usage.ru_utime) + time(usage.ru_stime), preemptions: usage.ru_nivcsw }
+    Usage {
+        cpu: time(usage.ru_utime) + time(usage.ru_stime),
+        preemptions: usage.ru_nivcsw,
+        sleeps: usage.ru_nvcsw,
+    }
 }
 
 /// Of this process, all its threads together.

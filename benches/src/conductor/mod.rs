@@ -16,7 +16,7 @@ use anyhow::{Context, Result, bail, ensure};
 use self::load::Watch;
 use self::neighbour::Neighbour;
 use self::process::Process;
-use crate::arm::{Order, Reply, Sample};
+use crate::arm::{Order, Reply, Sample, Spread};
 use crate::lines::{self, Line};
 use crate::peers::Entry;
 use crate::report::{Cell, Failure, Load, Record};
@@ -211,6 +211,34 @@ fn beside(
     match reply {
         Reply::Lived => Ok(Sample { ns, cpus: 0.0, preemptions: 0 }),
         other => bail!("it said {other:?} when asked to live on"),
+    }
+}
+
+/// How `count` single operations of `line` scatter, for each of `peers` in turn; a peer that cannot tell says why.
+pub(crate) fn spreads<'a>(
+    plan: &Plan,
+    line: &Line,
+    peers: &'a [Entry],
+    count: usize,
+) -> Result<Vec<(&'a Entry, Result<Spread, String>)>> {
+    let able = peers.iter().filter(|entry| entry.prepare(line).is_some());
+    able.map(|entry| {
+        let mut arm = start(plan, line, entry, false)?;
+        let spread = match arm.failure {
+            Some(why) => Err(why),
+            None => spread(plan, &mut arm.process, count).map_err(|error| format!("{error:#}")),
+        };
+        Ok((entry, spread))
+    })
+    .collect()
+}
+
+fn spread(plan: &Plan, process: &mut Process, count: usize) -> Result<Spread> {
+    process.go_on();
+    process.order(&Order::Spread { warm_up: plan.warm_up, count })?;
+    match process.reply()? {
+        Reply::Spread(spread) => Ok(spread),
+        other => bail!("it said {other:?} when asked to time single operations"),
     }
 }
 

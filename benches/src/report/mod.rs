@@ -17,7 +17,9 @@ use summary::LineSummary;
 pub(crate) use summary::Summary;
 use table::Style;
 
-use crate::lines::Group;
+use crate::arm::Spread;
+use crate::lines::{Group, Line};
+use crate::peers::Entry;
 
 /// Above this share of other processes' load a line's figures are not to be trusted.
 const TOO_BUSY: f64 = 0.05;
@@ -34,6 +36,17 @@ pub(crate) fn print(summary: &Summary) {
     println!("\n{}", table::overview(summary, Style::Terminal));
     for missing in &summary.missing {
         println!("missing: {} ({})", missing.peer, missing.why);
+    }
+}
+
+/// Prints how single operations of `line` scatter.
+pub(crate) fn print_spreads(line: &Line, spreads: &[(&Entry, Result<Spread, String>)]) {
+    println!("{}: {}", line.name, line.what);
+    println!("{}", table::of_spreads(spreads));
+    for (entry, spread) in spreads {
+        if let Err(why) = spread {
+            println!("{} did not run it: {why}", entry.name);
+        }
     }
 }
 

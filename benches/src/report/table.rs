@@ -3,6 +3,8 @@
 use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets};
 
 use super::summary::{Arm, LineSummary, Summary};
+use crate::arm::{SHARES, Spread};
+use crate::peers::Entry;
 use crate::stats::Estimate;
 
 /// Where a table is to be read.
@@ -98,6 +100,25 @@ pub(crate) fn overview(summary: &Summary, style: Style) -> Table {
             Cell::new(noise),
             Cell::new(line.others.map_or_else(String::new, |o| format!("{:.0} %", 100.0 * o))),
         ]);
+    }
+    table
+}
+
+/// How single operations scatter, one row a peer.
+pub(crate) fn of_spreads(spreads: &[(&Entry, Result<Spread, String>)]) -> Table {
+    let mut header = vec!["peer".to_owned()];
+    header.extend(SHARES.map(|share| match share {
+        share if share >= 1.0 => "most".to_owned(),
+        share => format!("{} %", 100.0 * share),
+    }));
+    header.extend(["CPU time", "sleeps", "preemptions"].map(str::to_owned));
+    let mut table = Style::Terminal.table(&header.iter().map(String::as_str).collect::<Vec<_>>());
+    for (entry, spread) in spreads {
+        let Ok(spread) = spread else { continue };
+        let mut row = vec![entry.name.to_owned()];
+        row.extend(spread.ns.map(time));
+        row.extend([time(spread.cpu_ns), digits(spread.sleeps), digits(spread.preemptions)]);
+        table.add_row(row);
     }
     table
 }
