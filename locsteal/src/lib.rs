@@ -14,7 +14,18 @@ mod stats;
 mod sync;
 mod topology;
 
+#[doc(hidden)]
+pub use loops::support as __private;
+
 pub use affinity::{Home, Layout, Placement, Seating};
+pub use locsteal_macros::par_for;
+pub use loops::own::ParallelArray;
+pub use loops::progress::Progress;
+pub use loops::reduce::{self, Reduce};
+pub use loops::source::{
+    self, DetachedSource, IndexedSource, IntoParallelSource, Length, ParallelSource,
+    RepeatableSource,
+};
 pub use pool::{BuildError, LocalityReport, Pool, PoolBuilder, PoolPlan, shutdown};
 pub use sched::{Locality, Schedule};
 pub use stats::{ByTier, Stats, Tier};

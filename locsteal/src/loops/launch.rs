@@ -4,8 +4,9 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError};
 
+use super::auto::{Decision, Memory};
 use super::participant::Participant;
-use crate::clock::ticks;
+use crate::clock::{self, ticks};
 use crate::pool::{Epoch, Lane, Notice, Pool, Shared, Ticket};
 use crate::sched::{Deal, Ending, Entry as SeatEntry, Kind, Locality, Schedule};
 use crate::stats::Stats;
@@ -21,6 +22,8 @@ pub(crate) struct Plan {
     pub(crate) threads: usize,
     /// Chunks begin and end at multiples of this many positions (or at the loop's end); 0 or 1: anywhere.
     pub(crate) unit: u64,
+    /// What [`Schedule::Auto`] learns from; `None`: it is [`Schedule::Steal`].
+    pub(crate) memory: Option<&'static Memory>,
 }
 
 /// The longest loop that can be launched at once, in positions.
@@ -31,7 +34,7 @@ pub(crate) const MAX_LEN: u64 = Deal::MAX_LEN;
 const PROTECTED_BLOCK: u64 = 1024;
 
 /// Unless told otherwise, a block is cut into at least this many pieces worth handing over.
-const GRAINS_PER_BLOCK: u32 = 128;
+const GRAINS_PER_BLOCK: u32 = 1024;
 
 /// What every participant of a loop does: make private state, take chunks until there are none, hand results over.
 ///
@@ -62,10 +65,40 @@ struct Frame<'a, E> {
 #[inline]
 pub(crate) fn launch<E: Entry>(pool: &Pool, plan: &Plan, len: u64, entry: &E) -> Outcome {
     assert!(len <= MAX_LEN, "a loop of {len} positions must be launched in parts");
-    let frame = Frame { entry, panic: Mutex::new(None) };
     if len == 0 {
         return Outcome { exit: None, panic: None };
     }
+    match plan.memory {
+        Some(memory) if plan.schedule == Schedule::Auto => {
+            launch_by_experience(pool, plan, len, entry, memory)
+        }
+        _ => launch_as_planned(pool, plan, len, entry),
+    }
+}
+
+fn launch_by_experience<E: Entry>(
+    pool: &Pool,
+    plan: &Plan,
+    len: u64,
+    entry: &E,
+    memory: &Memory,
+) -> Outcome {
+    let Decision { choice, measured } = memory.decide(len);
+    let plan = Plan { schedule: choice.schedule(), ..*plan };
+    if !measured {
+        return launch_as_planned(pool, &plan, len, entry);
+    }
+    let began = ticks();
+    let outcome = launch_as_planned(pool, &plan, len, entry);
+    // A loop that was left early says little about those that are not.
+    if outcome.exit.is_none() && outcome.panic.is_none() {
+        memory.learn(len, choice, clock::in_ns(ticks().saturating_sub(began)));
+    }
+    outcome
+}
+
+fn launch_as_planned<E: Entry>(pool: &Pool, plan: &Plan, len: u64, entry: &E) -> Outcome {
+    let frame = Frame { entry, panic: Mutex::new(None) };
     let (shared, widest) = pool.ready();
     let width = plan.width(widest, len);
     let exit = match (width > 1).then(|| shared.claim_lane()).flatten() {

@@ -75,6 +75,10 @@ pub(crate) struct Walk {
     at_block: usize,
     /// The size of its last chunk, in units.
     last: u32,
+    /// When its last chunk began; 0: that is not known.
+    began: u64,
+    /// How long its last chunk took; 0: that is not known.
+    took: u64,
     /// When it first ran out of work.
     idle_since: Option<u64>,
     /// Seats below this one have left for good (the caller only).
@@ -82,16 +86,21 @@ pub(crate) struct Walk {
     tally: Stats,
 }
 
-/// A chunk of an own block is at least this share of the block at first, so that one expensive stretch does not end
-/// up in one chunk; it doubles from chunk to chunk.
+/// A first chunk is this share of the own block, so that one expensive stretch does not end up in one chunk.
 const FIRST_SHARE: u32 = 64;
 /// A chunk is at most this share of what is left in the block, so that the tail stays fine.
 const MOST_SHARE: u32 = 4;
+/// Later chunks are to take about this share of [`View::patience`], the time that waking a worker takes: short enough
+/// to balance loops that are worth sharing, long enough that taking chunks costs nothing.
+const CHUNK_SHARE: u64 = 16;
+/// What takes less than this share of it is not worth sharing.
+const TINY_SHARE: u64 = 128;
 
 impl Walk {
     /// The caller sits down, before the loop is opened to others.
     pub(crate) fn caller(thief: Thief, view: &View<'_>) -> Self {
         let mut walk = Self::new(thief, Role::Caller);
+        walk.began = view.launched;
         walk.begin_own(view);
         view.board.seat(thief.seat).presence.publish(view.generation, Phase::Present);
         walk
@@ -124,6 +133,8 @@ impl Walk {
             dealt: None,
             at_block: thief.seat,
             last: 0,
+            began: 0,
+            took: 0,
             idle_since: None,
             settled: 0,
             tally: Stats::default(),
@@ -176,7 +187,9 @@ impl Walk {
         let own = match view.kind {
             Kind::Static => self.take_held(limit),
             Kind::StaticChunk(chunk) => self.take_dealt(view, chunk, limit),
-            Kind::Steal => self.take_held(limit).or_else(|| self.take_front(view, limit, rules)),
+            Kind::Steal => {
+                self.take_held(limit).or_else(|| self.take_front(view, limit, &now, rules))
+            }
             Kind::Dynamic => {
                 let share = 2 * view.deal.width() as u32;
                 let choose = |left: u32| (left / share).max(view.grain);
@@ -192,8 +205,12 @@ impl Walk {
             return self.run(view, span);
         }
         if view.kind.has_blocks() {
-            match self.look_around(view, limit, now, rules) {
-                Look::Got(span) => return self.run(view, span),
+            match self.look_around(view, limit, &now, rules) {
+                Look::Got(span) => {
+                    // The time since then was spent looking.
+                    self.began = 0;
+                    return self.run(view, span);
+                }
                 Look::Later => return Step::Wait(None),
                 Look::Nothing => {}
             }
@@ -240,17 +257,26 @@ impl Walk {
     }
 
     /// The next chunk from the front of the block that it works on: a rescued one first, then its own.
-    fn take_front(&mut self, view: &View<'_>, limit: u32, rules: &mut impl Rules) -> Option<Span> {
+    fn take_front(
+        &mut self,
+        view: &View<'_>,
+        limit: u32,
+        now: impl Fn() -> u64,
+        rules: &mut impl Rules,
+    ) -> Option<Span> {
         loop {
             rules.saw(Sight::Took(self.at_block));
             let block = &view.board.seat(self.at_block).block;
-            let taken = block.take(|left| {
-                let left = below(left, limit);
-                left.split_front(self.chunk(left, view))
-            });
-            if let Some(span) = taken {
-                self.last = span.len();
-                return Some(span);
+            if !block.is_empty() {
+                self.note_time(now());
+                let taken = block.take(|left| {
+                    let left = below(left, limit);
+                    left.split_front(self.chunk(left, view))
+                });
+                if let Some(span) = taken {
+                    self.last = span.len();
+                    return Some(span);
+                }
             }
             if self.at_block == self.thief.seat {
                 return None;
@@ -259,9 +285,25 @@ impl Walk {
         }
     }
 
+    /// The last chunk has just ended, and the next one begins.
+    fn note_time(&mut self, now: u64) {
+        self.took = if self.began == 0 { 0 } else { now.saturating_sub(self.began) };
+        self.began = now;
+    }
+
     /// How many units of `left` make the next chunk.
     fn chunk(&self, left: Span, view: &View<'_>) -> u32 {
-        self.last.saturating_mul(2).min(left.len() / MOST_SHARE).max(view.grain)
+        let (last, aim) = (self.last, view.patience / CHUNK_SHARE);
+        let tiny = view.patience / TINY_SHARE;
+        let next = match self.took {
+            0 => last.saturating_mul(2),
+            took if u64::from(left.len()) * took < tiny * u64::from(last) => return left.len(),
+            took if took < tiny => last.saturating_mul(8),
+            took if took < aim => last.saturating_mul(2),
+            took if took < 4 * aim => last,
+            _ => last / 2,
+        };
+        next.min(left.len() / MOST_SHARE).max(view.grain)
     }
 
     /// One pass over the near victims, then, if that found nothing, one over the far ones.

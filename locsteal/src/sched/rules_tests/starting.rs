@@ -85,17 +85,29 @@ fn the_clock_runs_from_the_launch_for_whoever_looks() {
 }
 
 #[test]
-fn blocks_of_a_tiny_loop_are_begun_at_once_without_a_look_at_the_clock() {
+fn blocks_of_a_tiny_loop_are_begun_at_once() {
     for kind in WITH_BLOCKS {
         let rig = Rig { kind, launched: 0, ..Rig::new(machine(3, 1, 3), 2) };
         let mut caller = rig.caller(0);
         let mut ran = 0;
-        while let Step::Run(chunk) =
-            caller.step(&rig.view(), || panic!("a tiny loop needs no clock"))
-        {
+        // No time passes.
+        while let Step::Run(chunk) = caller.step(&rig.view(), || 1) {
             ran += chunk.count();
         }
         assert_eq!(ran, 6, "{kind:?}");
+    }
+}
+
+#[test]
+fn a_loop_of_an_iteration_a_seat_is_finished_without_a_look_at_the_clock() {
+    for kind in WITH_BLOCKS {
+        let rig = Rig { kind, launched: 0, ..Rig::new(machine(3, 1, 3), 1) };
+        let mut caller = rig.caller(0);
+        let mut ran = 0;
+        while let Step::Run(chunk) = caller.step(&rig.view(), || panic!("no clock is needed")) {
+            ran += chunk.count();
+        }
+        assert_eq!(ran, 3, "{kind:?}");
     }
 }
 
