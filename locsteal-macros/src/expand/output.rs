@@ -433,8 +433,11 @@ impl Output<'_> {
                 let need =
                     Ident::new("need", span.located_at(syn::spanned::Spanned::span(&owned.array)));
                 needs.extend(quote_spanned!(span=> #frame.#need(&#area, #part);));
+                pieces
+                    .extend(quote_spanned!(span=> let mut #piece = #frame.elements(#area, #part);));
+            } else {
+                pieces.extend(quote_spanned!(span=> let mut #piece = #area.elements(#part);));
             }
-            pieces.extend(quote_spanned!(span=> let mut #piece = #frame.elements(#area, #part);));
         }
         (quote!(#arrays #needs #pieces), shortens)
     }
@@ -625,7 +628,7 @@ fn adapt(expr: &Expr, hidden: &TokenStream, span: Span) -> Option<TokenStream> {
         Expr::Group(group) => adapt(&group.expr, hidden, span),
         Expr::MethodCall(call) if ADAPTORS.iter().any(|adaptor| call.method == adaptor) => {
             let receiver = adapt(&call.receiver, hidden, span)
-                .unwrap_or_else(|| call.receiver.to_token_stream());
+                .unwrap_or_else(|| bare(&call.receiver));
             let into =
                 quote_spanned!(span=> #hidden::IntoParallelSource::into_parallel_source(#receiver));
             let arguments = call.args.iter().map(|argument| {
@@ -647,6 +650,14 @@ fn adapt(expr: &Expr, hidden: &TokenStream, span: Span) -> Option<TokenStream> {
             Some(quote_spanned!(span=> #receiver.#method(#size)))
         }
         _ => None,
+    }
+}
+
+/// An expression without parentheses that it does not need any more.
+fn bare(expr: &Expr) -> TokenStream {
+    match expr {
+        Expr::Paren(paren) if paren.attrs.is_empty() => bare(&paren.expr),
+        expr => expr.to_token_stream(),
     }
 }
 

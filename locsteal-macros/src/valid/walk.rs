@@ -384,6 +384,8 @@ pub(crate) fn walk_place<P: Pass>(pass: &mut P, expr: &mut Expr, mode: &Mode) {
         Expr::Unary(unary) if matches!(unary.op, syn::UnOp::Deref(_)) => {
             walk_place(pass, &mut unary.expr, mode)
         }
+        // A path of several parts names an item.
+        Expr::Path(_) => {}
         _ => walk(pass, expr),
     }
 }

@@ -151,7 +151,7 @@ impl Lesson {
                 self.round += 1;
             } else {
                 self.round = 0;
-                self.countdown = (INTERVAL + 1 << (self.stage - SETTLED)) - 1;
+                self.countdown = ((INTERVAL + 1) << (self.stage - SETTLED)) - 1;
                 self.stage = (self.stage + 1).min(LAST_STAGE);
                 return self;
             }

@@ -47,21 +47,19 @@ impl Area {
     }
 
     /// Those of the elements that have the `len` indices from `low`.
+    ///
+    /// # Panics
+    ///
+    /// If there are no such elements.
     #[inline]
     pub(in crate::loops) fn narrow<T>(
-        mut self,
+        self,
         part: &mut [T],
         low: usize,
         len: usize,
     ) -> Elements<'_, T> {
-        let skip = low.wrapping_sub(self.first);
-        match part.get_mut(skip..).and_then(|rest| rest.get_mut(..len)) {
-            Some(part) => {
-                self.first = low;
-                Elements { area: self, part }
-            }
-            None => Elements { area: self, part: &mut [] },
-        }
+        let part = &mut part[low.wrapping_sub(self.first)..][..len];
+        Elements { area: Self { first: low, ..self }, part }
     }
 
     /// The elements, to be owned by chunks.

@@ -1,6 +1,7 @@
 //! A chunk of positions on its way through the chunk code.
 
 use std::marker::PhantomData;
+use std::ops::Range;
 use std::panic::Location;
 
 use super::tracker::{Short, Tracker};
@@ -88,6 +89,12 @@ impl<'a, S: ParallelSource, Part> Frame<'a, S, Part> {
 }
 
 impl<'a, S: Indices<Part>, Part> Frame<'a, S, Part> {
+    /// Whether there are no items.
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
     /// The lowest index of the items.
     #[inline]
     pub(super) fn low(&self) -> i128 {
@@ -127,18 +134,15 @@ impl<'a, S: Indices<Part>, Part> Frame<'a, S, Part> {
     #[track_caller]
     pub fn need<T>(&mut self, area: &Area, part: &[T]) {
         if part.len() as u64 != self.span() {
-            let (first, len) = (area.first() as i128, part.len() as i128);
-            self.shorten(area.name(), 0, first..first + len, area.whole());
+            let first = area.first() as i128;
+            self.keep(
+                first..first + part.len() as i128,
+                area.name(),
+                0,
+                area.whole(),
+                Location::caller(),
+            );
         }
-    }
-
-    /// The elements that the iterations own.
-    #[inline]
-    pub fn elements<'p, T>(&self, area: Area, part: &'p mut [T]) -> Elements<'p, T> {
-        if self.count == 0 {
-            return area.elements(&mut []);
-        }
-        area.narrow(part, self.low() as usize, self.span() as usize)
     }
 
     /// Each iteration is certain to index the array with its own index plus `offset`.
@@ -150,56 +154,63 @@ impl<'a, S: Indices<Part>, Part> Frame<'a, S, Part> {
         len: usize,
         location: &'static Location<'static>,
     ) {
-        let _ = location;
         let offset = offset as i128;
-        if self.count != 0
-            && (self.low() + offset < 0 || self.high().saturating_add(offset) >= len as i128)
-        {
-            self.shorten_at(name, offset, -offset..len as i128 - offset, len, location);
+        let (first, end) = (0 - offset, len as i128 - offset);
+        if self.count != 0 && (self.low() < first || self.high() >= end) {
+            self.keep(first..end, name, offset, len, location);
         }
     }
 
-    #[cold]
-    #[inline(never)]
-    #[track_caller]
-    fn shorten(
+    /// Cuts off the items from the first one on whose index is not `valid`.
+    // The frame itself is not lent to the cold code: its fields stay in registers.
+    #[inline]
+    fn keep(
         &mut self,
+        valid: Range<i128>,
         name: &'static str,
         offset: i128,
-        valid: std::ops::Range<i128>,
-        len: usize,
-    ) {
-        self.shorten_at(name, offset, valid, len, Location::caller());
-    }
-
-    /// Cuts off the items from the first one whose index is not `valid`.
-    #[cold]
-    #[inline(never)]
-    fn shorten_at(
-        &mut self,
-        name: &'static str,
-        offset: i128,
-        valid: std::ops::Range<i128>,
         len: usize,
         location: &'static Location<'static>,
     ) {
-        // Along the positions the index only grows or only falls: once it is out on the far side, it stays out.
-        let index = |k: u64| self.source.index(self.first + u128::from(k));
-        let mut fit = 0..self.count;
-        if self.count == 0 || !valid.contains(&index(0)) {
-            fit.end = 0;
-        }
-        while fit.start < fit.end {
-            let middle = fit.start + (fit.end - fit.start) / 2;
-            if valid.contains(&index(middle)) { fit.start = middle + 1 } else { fit.end = middle }
-        }
-        if fit.end < self.count {
-            let index = index(fit.end).saturating_add(offset);
-            self.count = fit.end;
-            self.short = true;
+        let count = how_many_fit(self.source, self.first, self.count, valid);
+        if count < self.count {
+            let index = self.source.index(self.first + u128::from(count)).saturating_add(offset);
             self.tracker.fall_short(Short { name, index, len, location });
+            self.short = true;
+            self.count = count;
         }
     }
+
+    /// The elements that the iterations own, one each: after [`need`](Self::need).
+    #[inline]
+    pub fn elements<'p, T>(&self, area: Area, part: &'p mut [T]) -> Elements<'p, T> {
+        if self.count == 0 {
+            return area.elements(&mut []);
+        }
+        area.narrow(part, self.low() as usize, self.span() as usize)
+    }
+}
+
+/// How many of the `count` items from `first` on have a valid index, up to the first one that has not.
+#[cold]
+#[inline(never)]
+fn how_many_fit<S: Indices<Part>, Part>(
+    source: &S,
+    first: u128,
+    count: u64,
+    valid: Range<i128>,
+) -> u64 {
+    // Along the positions the index only grows or only falls: once it is out on the far side, it stays out.
+    let fits = |k: u64| valid.contains(&source.index(first + u128::from(k)));
+    if count == 0 || !fits(0) {
+        return 0;
+    }
+    let (mut fit, mut out) = (1, count);
+    while fit < out {
+        let middle = fit + (out - fit) / 2;
+        if fits(middle) { fit = middle + 1 } else { out = middle }
+    }
+    fit
 }
 
 /// The items of a chunk. Dropped before its end, it notes which iteration that was.

@@ -178,16 +178,22 @@ impl<'r, T> Slice<'r, T> {
         frame.reach(name, offset.distance(), self.0.len(), Location::caller());
     }
 
-    /// What the chunk reads.
+    /// What the chunk reads: after [`need`](Self::need) with the same offset.
+    ///
+    /// # Panics
+    ///
+    /// If the slice does not have it all.
     #[inline]
     pub fn view<S: Indices<Part>, Part>(
         &self,
         frame: &Frame<'_, S, Part>,
-        offset: isize,
+        offset: impl Distance,
     ) -> View<'r, T> {
+        if frame.is_empty() {
+            return View { near: &[], first: 0, all: self.0 };
+        }
         let first = (frame.low() as usize).wrapping_add_signed(offset.distance());
-        let near = self.0.get(first..).and_then(|rest| rest.get(..frame.span() as usize));
-        View { near: near.unwrap_or(&[]), first, all: self.0 }
+        View { near: &self.0[first..][..frame.span() as usize], first, all: self.0 }
     }
 }
 
