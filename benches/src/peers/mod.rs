@@ -13,6 +13,7 @@ mod floor;
 mod fork_union;
 #[cfg(feature = "forte")]
 mod forte;
+mod locsteal;
 #[cfg(feature = "openmp")]
 mod openmp;
 #[cfg(feature = "orx")]

@@ -120,10 +120,22 @@ pub(crate) fn entries() -> Vec<Entry> {
             .callers_are_workers()
             .pins(),
     ];
+    all.splice(2..2, locsteal());
     all.extend(rust_pools());
     all.extend(foreign_runtimes());
     all.extend(executors());
     all
+}
+
+fn locsteal() -> Vec<Entry> {
+    use super::locsteal::{Auto, Dynamic, Static, Steal};
+    let entry = |name, idiom| Entry::new(name, idiom, version!("VERSION_LOCSTEAL")).pins();
+    vec![
+        entry("locsteal", "#[par_for]").loops::<Auto>(),
+        entry("locsteal-static", "#[par_for(schedule = static)]").loops::<Static>(),
+        entry("locsteal-steal", "#[par_for(schedule = steal)]").loops::<Steal>(),
+        entry("locsteal-dynamic", "#[par_for(schedule = dynamic)]").loops::<Dynamic>(),
+    ]
 }
 
 fn rust_pools() -> Vec<Entry> {
