@@ -11,7 +11,7 @@ mod stats;
 mod sync;
 mod topology;
 
-pub use affinity::{Home, Layout, Placement, Seating};
+pub use affinity::{Home, Layout, Near, NearGuard, Placement, Seating, Unpinned, unpinned};
 pub use pool::{BuildError, LocalityReport, Pool, PoolBuilder, shutdown};
 pub use sched::{Locality, Schedule};
 pub use stats::{ByTier, Stats};

@@ -10,7 +10,7 @@ use super::crew::Crew;
 use super::seats::Seats;
 use super::shared::Shared;
 use crate::affinity::environment::{MAX_THREADS, Settings, settings};
-use crate::affinity::{Home, Layout, Placement, Seating, mask, width};
+use crate::affinity::{Home, Layout, Placement, Seating, mask, unpinned, width};
 use crate::topology::{CpuSet, Topology};
 
 /// How long an idle worker spins at most, unless told otherwise: longer than the usual pause between two loops of a
@@ -90,12 +90,13 @@ impl PoolBuilder {
         if let Some(at) = self.name.as_ref().and_then(|name| name.find('\0')) {
             return Err(BuildError::NulInName(at));
         }
-        Ok(self.build_with(settings()))
+        // What the calling thread may use for the time of a job is not all that the pool may use.
+        Ok(unpinned(|| self.build_with(settings())))
     }
 
     /// Makes the global pool, for which nothing was said that could be wrong.
     pub(crate) fn build_default(self) -> Pool {
-        self.build_with(settings())
+        unpinned(|| self.build_with(settings()))
     }
 
     fn build_with(self, settings: &Settings) -> Pool {
