@@ -19,7 +19,7 @@ pub(crate) mod guard_pin;
 mod guard_slots;
 #[cfg(all(test, not(loom)))]
 mod guard_tests;
-mod kernel;
+pub(crate) mod kernel;
 pub(crate) mod mask;
 mod placement;
 mod quota;

@@ -30,6 +30,12 @@ impl Crew {
         Self { name, state: Mutex::default(), process: fork::Process::this() }
     }
 
+    /// Whether the threads, if there are any, are this process's.
+    #[inline]
+    pub(crate) fn is_here(&self) -> bool {
+        self.process.is_this()
+    }
+
     /// Starts the workers, as many as can be had. If another thread is starting or ending them, the caller goes on
     /// without.
     pub(crate) fn engage(&self, shared: &Arc<Shared>) {

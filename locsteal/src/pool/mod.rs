@@ -12,6 +12,7 @@ mod locality;
 mod loom_tests;
 mod seats;
 mod shared;
+mod side_work;
 mod sleep;
 mod worker;
 
@@ -22,8 +23,11 @@ pub use builder::{BuildError, PoolBuilder};
 pub use locality::LocalityReport;
 
 use crew::Crew;
+pub(crate) use fork::Process;
 pub(crate) use lane::{Epoch, Lane, Notice};
 pub(crate) use shared::{Shared, Ticket};
+pub(crate) use side_work::SideWork;
+pub(crate) use sleep::{Bell, lock};
 
 use crate::stats::Stats;
 
@@ -101,7 +105,24 @@ impl Pool {
         }
         &self.shared
     }
+
+    /// The pool, if it has workers that could do what the caller does not do itself. A pool of one has none, nor has a
+    /// pool whose threads could not be started, or that came here by a fork.
+    #[inline]
+    pub(crate) fn staffed(&self) -> Option<&Shared> {
+        let shared = self.ready();
+        (shared.width() > 1 && self.crew.is_here()).then_some(shared)
+    }
+
+    /// What has been counted, and is kept, for the pool as a whole.
+    pub(crate) fn shared(&self) -> &Shared {
+        &self.shared
+    }
 }
+
+// A panic that leaves a loop or a job leaves the pool as it was.
+impl std::panic::UnwindSafe for Pool {}
+impl std::panic::RefUnwindSafe for Pool {}
 
 impl Drop for Pool {
     fn drop(&mut self) {
