@@ -29,10 +29,9 @@ pub(crate) fn in_ticks(duration: Duration) -> u64 {
     ticks.try_into().unwrap_or(u64::MAX)
 }
 
-/// How long so many ticks last.
-pub(crate) fn duration(ticks: u64) -> Duration {
-    let nanos = u128::from(ticks) * 1_000_000 / u128::from(ticks_per_ms());
-    Duration::from_nanos(nanos.try_into().unwrap_or(u64::MAX))
+/// How many nanoseconds `ticks` last.
+pub(crate) fn in_ns(ticks: u64) -> u64 {
+    (u128::from(ticks) * 1_000_000 / u128::from(ticks_per_ms())).try_into().unwrap_or(u64::MAX)
 }
 
 /// Measured once, over a few tenths of a millisecond.

@@ -116,7 +116,7 @@ impl Confines {
         static MACHINE: OnceLock<Confines> = OnceLock::new();
         MACHINE.get_or_init(|| {
             Self::new(if cfg!(all(any(target_os = "linux", target_os = "android"), not(miri))) {
-                Topology::read_all(Path::new("/sys"))
+                Topology::read_online(Path::new("/sys"))
             } else {
                 Topology::default()
             })

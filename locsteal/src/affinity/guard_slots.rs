@@ -67,7 +67,7 @@ mod tests {
     #[test]
     fn many_threads_never_exceed_the_cap() {
         let slots = Slots::new();
-        let most = std::sync::atomic::AtomicUsize::new(0);
+        let most = AtomicUsize::new(0);
         std::thread::scope(|scope| {
             for _ in 0..8 {
                 scope.spawn(|| {

@@ -2,6 +2,7 @@
 
 use std::panic::Location;
 use std::sync::{Once, OnceLock, PoisonError, RwLock};
+use std::time::Duration;
 
 use super::policy::{BUDGET, Class, Decision, Knowledge, Side};
 use crate::clock;
@@ -96,7 +97,9 @@ impl Listed for JobSite {
                     estimates: estimates
                         .into_iter()
                         .filter(|&(_, ticks)| ticks != 0)
-                        .map(|(what, ticks)| Estimate::new(what, clock::duration(ticks)))
+                        .map(|(what, ticks)| {
+                            Estimate::new(what, Duration::from_nanos(clock::in_ns(ticks)))
+                        })
                         .collect(),
                 }
             })

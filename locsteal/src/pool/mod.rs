@@ -10,6 +10,7 @@ mod lane;
 mod locality;
 #[cfg(all(test, loom))]
 mod loom_tests;
+mod plan;
 mod seats;
 mod shared;
 mod side_work;
@@ -21,6 +22,7 @@ use std::sync::{Arc, OnceLock};
 
 pub use builder::{BuildError, PoolBuilder};
 pub use locality::LocalityReport;
+pub use plan::PoolPlan;
 
 use crew::Crew;
 pub(crate) use fork::Process;
@@ -28,6 +30,8 @@ pub(crate) use lane::{Epoch, Lane, Notice};
 pub(crate) use shared::{Shared, Ticket};
 pub(crate) use side_work::SideWork;
 pub(crate) use sleep::{Bell, lock};
+#[cfg(feature = "simulator")]
+pub(crate) use {seats::Seats, shared::PATIENCE};
 
 use crate::stats::Stats;
 
@@ -94,24 +98,28 @@ impl Pool {
 
     /// Whether near seats are tried first on this pool, and if not, why. Print it.
     pub fn locality(&self) -> LocalityReport {
-        LocalityReport::new(&self.shared, &self.crew)
+        LocalityReport::new(&self.shared.seats, self.crew.problems())
     }
 
-    /// The pool as a launcher needs it; its threads are started if they are not there.
+    /// What a launcher needs: the pool's state, and how wide a loop may be. The threads are started if they are not
+    /// there; if they cannot be, the caller runs its loop alone.
     #[inline]
-    pub(crate) fn ready(&self) -> &Shared {
+    pub(crate) fn ready(&self) -> (&Shared, usize) {
+        if !self.crew.is_here() {
+            return (&self.shared, 1);
+        }
         if self.shared.width() == 0 {
             self.crew.engage(&self.shared);
         }
-        &self.shared
+        (&self.shared, self.shared.width().max(1))
     }
 
     /// The pool, if it has workers that could do what the caller does not do itself. A pool of one has none, nor has a
     /// pool whose threads could not be started, or that came here by a fork.
     #[inline]
     pub(crate) fn staffed(&self) -> Option<&Shared> {
-        let shared = self.ready();
-        (shared.width() > 1 && self.crew.is_here()).then_some(shared)
+        let (shared, width) = self.ready();
+        (width > 1).then_some(shared)
     }
 
     /// What has been counted, and is kept, for the pool as a whole.

@@ -6,9 +6,10 @@ use super::block::Span;
 use super::board::Board;
 use super::partition::Deal;
 use super::presence::{Generation, Phase, Stamp};
+use super::rules::{Rules, Sight, Standard};
 use super::schedule::{Kind, Locality};
-use super::victims::{Orders, Thief, Tier};
-use crate::stats::{ByTier, Stats};
+use super::victims::{Orders, Thief};
+use crate::stats::Stats;
 
 /// One loop as every participant sees it. Times are in any unit, all by the same clock.
 #[derive(Clone, Copy, Debug)]
@@ -74,6 +75,10 @@ pub(crate) struct Walk {
     at_block: usize,
     /// The size of its last chunk, in units.
     last: u32,
+    /// When its last chunk began; 0: that is not known.
+    began: u64,
+    /// How long its last chunk took; 0: that is not known.
+    took: u64,
     /// When it first ran out of work.
     idle_since: Option<u64>,
     /// Seats below this one have left for good (the caller only).
@@ -81,18 +86,21 @@ pub(crate) struct Walk {
     tally: Stats,
 }
 
-/// A chunk of an own block is at least this share of the block at first, so that one expensive stretch does not end
-/// up in one chunk; it doubles from chunk to chunk.
+/// A first chunk is this share of the own block, so that one expensive stretch does not end up in one chunk.
 const FIRST_SHARE: u32 = 64;
 /// A chunk is at most this share of what is left in the block, so that the tail stays fine.
 const MOST_SHARE: u32 = 4;
-/// A thief takes this share of what is left.
-const STEAL_SHARE: u32 = 4;
+/// Later chunks are to take about this share of [`View::patience`], the time that waking a worker takes: short enough
+/// to balance loops that are worth sharing, long enough that taking chunks costs nothing.
+const CHUNK_SHARE: u64 = 16;
+/// What takes less than this share of it is not worth sharing.
+const TINY_SHARE: u64 = 128;
 
 impl Walk {
     /// The caller sits down, before the loop is opened to others.
     pub(crate) fn caller(thief: Thief, view: &View<'_>) -> Self {
         let mut walk = Self::new(thief, Role::Caller);
+        walk.began = view.launched;
         walk.begin_own(view);
         view.board.seat(thief.seat).presence.publish(view.generation, Phase::Present);
         walk
@@ -125,6 +133,8 @@ impl Walk {
             dealt: None,
             at_block: thief.seat,
             last: 0,
+            began: 0,
+            took: 0,
             idle_since: None,
             settled: 0,
             tally: Stats::default(),
@@ -152,6 +162,7 @@ impl Walk {
                 self.last = self.own.len() / (2 * FIRST_SHARE);
                 let (first, rest) = self.own.split_front(self.chunk(self.own, view));
                 self.hand = first;
+                self.last = first.len();
                 view.board.seat(self.thief.seat).block.set(rest);
             }
             Kind::Dynamic | Kind::DynamicChunk(_) => {}
@@ -159,25 +170,47 @@ impl Walk {
     }
 
     /// What to do next. `now` is asked only when it matters.
+    #[inline]
     pub(crate) fn step(&mut self, view: &View<'_>, now: impl Fn() -> u64) -> Step {
+        self.step_by(view, now, &mut Standard)
+    }
+
+    /// What to do next by other rules than those of the design.
+    #[inline]
+    pub(crate) fn step_by(
+        &mut self,
+        view: &View<'_>,
+        now: impl Fn() -> u64,
+        rules: &mut impl Rules,
+    ) -> Step {
         let limit = view.deal.units_below(view.board.ending().bound());
         let own = match view.kind {
-            Kind::Static => self.from_hand(limit),
-            Kind::StaticChunk(chunk) => self.from_deal(view, chunk, limit),
-            Kind::Steal => self.from_hand(limit).or_else(|| self.from_block(view, limit)),
+            Kind::Static => self.take_held(limit),
+            Kind::StaticChunk(chunk) => self.take_dealt(view, chunk, limit),
+            Kind::Steal => {
+                self.take_held(limit).or_else(|| self.take_front(view, limit, &now, rules))
+            }
             Kind::Dynamic => {
                 let share = 2 * view.deal.width() as u32;
                 let choose = |left: u32| (left / share).max(view.grain);
+                rules.saw(Sight::Counted);
                 some(view.board.take_counted(limit, choose))
             }
-            Kind::DynamicChunk(chunk) => some(view.board.take_counted(limit, |_| chunk)),
+            Kind::DynamicChunk(chunk) => {
+                rules.saw(Sight::Counted);
+                some(view.board.take_counted(limit, |_| chunk))
+            }
         };
         if let Some(span) = own {
             return self.run(view, span);
         }
         if view.kind.has_blocks() {
-            match self.look_around(view, limit, now) {
-                Look::Got(span) => return self.run(view, span),
+            match self.look_around(view, limit, &now, rules) {
+                Look::Got(span) => {
+                    // The time since then was spent looking.
+                    self.began = 0;
+                    return self.run(view, span);
+                }
                 Look::Later => return Step::Wait(None),
                 Look::Nothing => {}
             }
@@ -199,19 +232,19 @@ impl Walk {
             && !(self.own.lo <= span.lo && span.hi <= self.own.hi)
         {
             let home = view.deal.seat_of(span.lo);
-            *tier_of(&mut self.tally.moved, view.orders.tier(self.thief.near, home)) += iterations;
+            *self.tally.moved.at(view.orders.tier(self.thief.near, home)) += iterations;
         }
         Step::Run(positions)
     }
 
     /// What this participant holds already.
-    fn from_hand(&mut self, limit: u32) -> Option<Span> {
+    fn take_held(&mut self, limit: u32) -> Option<Span> {
         let hand = std::mem::take(&mut self.hand);
         some(below(hand, limit))
     }
 
     /// The next of the chunks that were dealt to a seat.
-    fn from_deal(&mut self, view: &View<'_>, chunk: u32, limit: u32) -> Option<Span> {
+    fn take_dealt(&mut self, view: &View<'_>, chunk: u32, limit: u32) -> Option<Span> {
         let lo = self.dealt?;
         if lo >= u64::from(limit) {
             self.dealt = None;
@@ -224,16 +257,26 @@ impl Walk {
     }
 
     /// The next chunk from the front of the block that it works on: a rescued one first, then its own.
-    fn from_block(&mut self, view: &View<'_>, limit: u32) -> Option<Span> {
+    fn take_front(
+        &mut self,
+        view: &View<'_>,
+        limit: u32,
+        now: impl Fn() -> u64,
+        rules: &mut impl Rules,
+    ) -> Option<Span> {
         loop {
+            rules.saw(Sight::Took(self.at_block));
             let block = &view.board.seat(self.at_block).block;
-            let taken = block.take(|left| {
-                let left = below(left, limit);
-                left.split_front(self.chunk(left, view))
-            });
-            if let Some(span) = taken {
-                self.last = span.len();
-                return Some(span);
+            if !block.is_empty() {
+                self.note_time(now());
+                let taken = block.take(|left| {
+                    let left = below(left, limit);
+                    left.split_front(self.chunk(left, view))
+                });
+                if let Some(span) = taken {
+                    self.last = span.len();
+                    return Some(span);
+                }
             }
             if self.at_block == self.thief.seat {
                 return None;
@@ -242,29 +285,50 @@ impl Walk {
         }
     }
 
+    /// The last chunk has just ended, and the next one begins.
+    fn note_time(&mut self, now: u64) {
+        self.took = if self.began == 0 { 0 } else { now.saturating_sub(self.began) };
+        self.began = now;
+    }
+
     /// How many units of `left` make the next chunk.
     fn chunk(&self, left: Span, view: &View<'_>) -> u32 {
-        self.last.saturating_mul(2).min(left.len() / MOST_SHARE).max(view.grain)
+        let (last, aim) = (self.last, view.patience / CHUNK_SHARE);
+        let tiny = view.patience / TINY_SHARE;
+        let next = match self.took {
+            0 => last.saturating_mul(2),
+            took if u64::from(left.len()) * took < tiny * u64::from(last) => return left.len(),
+            took if took < tiny => last.saturating_mul(8),
+            took if took < aim => last.saturating_mul(2),
+            took if took < 4 * aim => last,
+            _ => last / 2,
+        };
+        next.min(left.len() / MOST_SHARE).max(view.grain)
     }
 
     /// One pass over the near victims, then, if that found nothing, one over the far ones.
-    fn look_around(&mut self, view: &View<'_>, limit: u32, now: impl Fn() -> u64) -> Look {
-        let width = view.deal.width();
+    fn look_around(
+        &mut self,
+        view: &View<'_>,
+        limit: u32,
+        now: impl Fn() -> u64,
+        rules: &mut impl Rules,
+    ) -> Look {
         let mut result = Look::Nothing;
         let mut over = None;
         let mut expired =
             |walk: &mut Self| *over.get_or_insert_with(|| walk.had_chance(view, &now));
-        for victim in view.orders.local(self.thief, view.locality, width) {
-            match self.look_at(view, victim, limit, &mut expired) {
+        for victim in rules.local(view, self.thief) {
+            match self.look_at(view, victim, limit, &mut expired, rules) {
                 Look::Nothing => {}
                 Look::Later => result = Look::Later,
                 got @ Look::Got(_) => return got,
             }
         }
-        let mut remote = view.orders.remote(self.thief, view.locality, width).peekable();
+        let mut remote = rules.remote(view, self.thief).peekable();
         self.tally.remote_passes += u64::from(remote.peek().is_some());
         for victim in remote {
-            match self.look_at(view, victim, limit, &mut expired) {
+            match self.look_at(view, victim, limit, &mut expired, rules) {
                 Look::Nothing => {}
                 Look::Later => result = Look::Later,
                 got @ Look::Got(_) => return got,
@@ -290,10 +354,12 @@ impl Walk {
         victim: usize,
         limit: u32,
         expired: &mut impl FnMut(&mut Self) -> bool,
+        rules: &mut impl Rules,
     ) -> Look {
         if victim == self.thief.seat {
             return Look::Nothing;
         }
+        rules.saw(Sight::Looked(victim));
         let line = view.board.seat(victim);
         let seen = line.presence.read();
         match seen.phase(view.generation) {
@@ -305,18 +371,25 @@ impl Walk {
                     self.tally.protected_skips += 1;
                     return Look::Later;
                 }
-                self.rescue(view, victim, limit, seen)
+                self.rescue(view, victim, limit, seen, rules)
             }
             Some(Phase::Begun | Phase::Taken) if view.kind.publishes() => Look::Later,
             Some(Phase::Present | Phase::Rescued) if view.kind.publishes() => {
-                self.steal(view, victim, limit)
+                self.steal(view, victim, limit, rules)
             }
             Some(_) => Look::Nothing,
         }
     }
 
     /// Begins a block in place of its owner.
-    fn rescue(&mut self, view: &View<'_>, victim: usize, limit: u32, seen: Stamp) -> Look {
+    fn rescue(
+        &mut self,
+        view: &View<'_>,
+        victim: usize,
+        limit: u32,
+        seen: Stamp,
+        rules: &mut impl Rules,
+    ) -> Look {
         let line = view.board.seat(victim);
         let block = below(view.deal.block(victim), limit);
         let (first, rest) = match view.kind {
@@ -328,6 +401,7 @@ impl Walk {
         if !line.presence.claim(seen, view.generation, phase) {
             return Look::Later;
         }
+        rules.saw(Sight::Rescued(victim));
         self.tally.rescues += 1;
         if !rest.is_empty() {
             line.block.set(rest);
@@ -337,23 +411,33 @@ impl Walk {
         }
         if let Kind::StaticChunk(chunk) = view.kind {
             self.dealt = Some(dealt_first(victim, chunk));
-            return self.from_deal(view, chunk, limit).map_or(Look::Later, Look::Got);
+            return self.take_dealt(view, chunk, limit).map_or(Look::Later, Look::Got);
         }
         Look::Got(first)
     }
 
     /// Takes a quarter of what is left in a block, from its back; what is not run at once goes into the own block.
-    fn steal(&mut self, view: &View<'_>, victim: usize, limit: u32) -> Look {
+    fn steal<R: Rules>(
+        &mut self,
+        view: &View<'_>,
+        victim: usize,
+        limit: u32,
+        rules: &mut R,
+    ) -> Look {
         let stolen = view.board.seat(victim).block.take(|left| {
             let left = below(left, limit);
-            left.split_back((left.len() / STEAL_SHARE).max(view.grain))
+            left.split_back((left.len() / R::STEAL_SHARE).max(view.grain))
         });
         let Some(stolen) = stolen else {
             return Look::Nothing;
         };
-        *tier_of(&mut self.tally.steals, view.orders.tier(self.thief.near, victim)) += 1;
+        rules.saw(Sight::Took(victim));
+        *self.tally.steals.at(view.orders.tier(self.thief.near, victim)) += 1;
         self.at_block = self.thief.seat;
         let (first, rest) = stolen.split_front(self.chunk(stolen, view));
+        if !rest.is_empty() {
+            rules.saw(Sight::Put(self.thief.seat));
+        }
         if rest.is_empty() || view.board.seat(self.thief.seat).block.refill(rest) {
             self.last = first.len();
             Look::Got(first)
@@ -387,14 +471,11 @@ impl Walk {
 
 /// Whether a seat that nobody has begun has anything to begin.
 fn has_work(view: &View<'_>, seat: usize, limit: u32) -> bool {
-    let first = match view.kind {
-        Kind::StaticChunk(chunk) => dealt_first(seat, chunk),
-        _ => {
-            let block = view.deal.block(seat);
-            if block.is_empty() { u64::MAX } else { block.lo.into() }
-        }
-    };
-    first < u64::from(limit)
+    if let Kind::StaticChunk(chunk) = view.kind {
+        dealt_first(seat, chunk) < u64::from(limit)
+    } else {
+        !below(view.deal.block(seat), limit).is_empty()
+    }
 }
 
 /// The first unit that [`Kind::StaticChunk`] deals to a seat.
@@ -408,13 +489,4 @@ fn below(span: Span, limit: u32) -> Span {
 
 fn some(span: Span) -> Option<Span> {
     Some(span).filter(|span| !span.is_empty())
-}
-
-fn tier_of(counts: &mut ByTier, tier: Tier) -> &mut u64 {
-    match tier {
-        Tier::Llc => &mut counts.llc,
-        Tier::Node => &mut counts.node,
-        Tier::Remote => &mut counts.remote,
-        Tier::Unknown => &mut counts.unknown,
-    }
 }
