@@ -8,7 +8,7 @@ use std::thread::{self, JoinHandle};
 use super::fork;
 use super::shared::Shared;
 use super::worker::work;
-use crate::affinity::mask;
+use crate::affinity::{guard_pin, unpinned};
 
 #[derive(Debug)]
 pub(crate) struct Crew {
@@ -89,16 +89,19 @@ impl Crew {
     ) -> io::Result<JoinHandle<()>> {
         let crew = shared.crew();
         let shared = Arc::clone(shared);
-        thread::Builder::new().name(format!("{}-{seat}", self.name)).spawn(move || {
+        let thread = thread::Builder::new().name(format!("{}-{seat}", self.name));
+        // Workers inherit the mask of the thread that starts them, which may be pinned for the time of a job.
+        let start = move || {
             if let Some(mask) = &shared.seats.home(seat).mask
-                && let Err(error) = mask::set(mask)
+                && let Err(error) = guard_pin::settle(mask)
             {
                 // Nobody listening means that the pool is gone already.
                 let _ = started.send((seat, error));
             }
             drop(started);
             work(&shared, seat, crew);
-        })
+        };
+        unpinned(|| thread.spawn(start))
     }
 
     /// Ends the workers; waits for them unless called by one of them.
