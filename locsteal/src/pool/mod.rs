@@ -26,6 +26,8 @@ pub use plan::PoolPlan;
 use crew::Crew;
 pub(crate) use lane::{Epoch, Lane, Notice};
 pub(crate) use shared::{Shared, Ticket};
+#[cfg(feature = "simulator")]
+pub(crate) use {seats::Seats, shared::PATIENCE};
 
 use crate::stats::Stats;
 
@@ -95,13 +97,17 @@ impl Pool {
         LocalityReport::new(&self.shared.seats, self.crew.problems())
     }
 
-    /// The pool as a launcher needs it; its threads are started if they are not there.
+    /// What a launcher needs: the pool's state, and how wide a loop may be. The threads are started if they are not
+    /// there; if they cannot be, the caller runs its loop alone.
     #[inline]
-    pub(crate) fn ready(&self) -> &Shared {
+    pub(crate) fn ready(&self) -> (&Shared, usize) {
+        if !self.crew.is_here() {
+            return (&self.shared, 1);
+        }
         if self.shared.width() == 0 {
             self.crew.engage(&self.shared);
         }
-        &self.shared
+        (&self.shared, self.shared.width().max(1))
     }
 }
 

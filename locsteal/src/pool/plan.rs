@@ -3,7 +3,8 @@
 use super::locality::LocalityReport;
 use super::seats::Seats;
 use crate::affinity::{Home, Placement};
-use crate::sched::{Locality, Thief, Tier};
+use crate::sched::{Locality, Thief};
+use crate::stats::Tier;
 use crate::topology::Topology;
 
 /// The seats that a pool would have, where they would be, and whom each would steal from.
