@@ -152,7 +152,12 @@ impl Trial<'_> {
     pub(crate) fn all(&self, arm: Arm) -> Vec<Run> {
         let mut dice = Dice::new(1);
         let mut place = self.place(arm);
-        (0..self.runs).map(|_| { let mut d = Dice::new(dice.next()); self.one(&mut place, arm, 1, &mut d, true) }).collect()
+        (0..self.runs)
+            .map(|_| {
+                let mut d = Dice::new(dice.next());
+                self.one(&mut place, arm, 1, &mut d, true)
+            })
+            .collect()
     }
 
     pub(crate) fn place(&self, arm: Arm) -> Place<'_> {
