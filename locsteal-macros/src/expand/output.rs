@@ -6,6 +6,7 @@ use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::{Expr, ExprForLoop, Lifetime, Type, parse_quote_spanned};
 
+use super::Hidden;
 use super::rewrite::{hidden_label, hidden_name};
 use crate::ast::mark_of;
 use crate::attr::{Clauses, Locality, Operator, Schedule};
@@ -44,8 +45,7 @@ impl Names {
         accumulator,
         sum,
         reduced,
-        slot,
-        value
+        slot
     );
 
     fn name(&self, name: &str) -> Ident {
@@ -58,7 +58,7 @@ impl Names {
     }
 
     /// Of the generated tokens: the place is the loop's, the names nobody else's.
-    fn span(&self) -> Span {
+    pub(super) fn span(&self) -> Span {
         Span::mixed_site().located_at(self.span)
     }
 }
@@ -88,7 +88,7 @@ impl Exits {
         exit: &Expr,
         returns: Option<&Type>,
         names: &Names,
-        hidden: &TokenStream,
+        hidden: &Hidden,
     ) -> TokenStream {
         let span = match exit {
             Expr::Try(e) => e.question_token.spans[0],
@@ -98,6 +98,7 @@ impl Exits {
             _ => names.span,
         };
         let here = Span::mixed_site().located_at(span);
+        let hidden = &hidden.at(here);
         let value = Ident::new("value", here);
         let label = names.label();
         let label = Lifetime::new(&label.to_string(), here);
@@ -106,7 +107,7 @@ impl Exits {
                 let again: Expr = parse_quote_spanned!(here=> match #value? {});
                 let at = self.add(again, None, here, hidden);
                 let (inner, left) = (&try_.expr, at(quote_spanned!(here=> #value)));
-                let branch = quote_spanned!(span=> #hidden::Leaving::branch(#inner));
+                let branch = quote_spanned!(here=> #hidden::Leaving::branch(#inner));
                 quote_spanned! {here=>
                     match #branch {
                         #hidden::Continue(#value) => #value,
@@ -259,8 +260,7 @@ impl Output<'_> {
         };
         quote_spanned! {span=>
             {
-                #site
-                match #hidden::start::<#part, _>(&SITE, #source) #clauses {
+                match #hidden::start::<#part, _>(#site, #source) #clauses {
                     #launched => {
                         #(#owns)*
                         #(#accumulators)*
@@ -273,7 +273,7 @@ impl Output<'_> {
         }
     }
 
-    /// The loop's own static, which knows where it stands.
+    /// The loop's own static, which knows where it stands. Nothing of the user's is in its scope.
     fn site(&self) -> TokenStream {
         let Self { hidden, names, facts, .. } = self;
         let span = names.span();
@@ -287,7 +287,11 @@ impl Output<'_> {
         let (line, column) = location(names.span);
         let (line, column) = (Literal::usize_unsuffixed(line), Literal::usize_unsuffixed(column));
         quote_spanned! {span=>
-            static SITE: #hidden::Site = #hidden::Site::new(#name, ::core::file!(), #line, #column);
+            {
+                static SITE: #hidden::Site =
+                    #hidden::Site::new(#name, ::core::file!(), #line, #column);
+                &SITE
+            }
         }
     }
 
@@ -463,10 +467,10 @@ impl Output<'_> {
             take.extend(quote_spanned!(span=> let #pattern = #sums;));
         }
         for (k, (total, reduction)) in totals.iter().zip(&facts.reductions).enumerate() {
-            let name = if reduction.place.is_name() {
-                reduction.place.root.to_token_stream()
-            } else {
+            let name = if reduction.renamed {
                 names.reduced(k).into_token_stream()
+            } else {
+                reduction.place.root.to_token_stream()
             };
             take.extend(quote_spanned!(span=> #[allow(unused_mut)] let mut #name = #total.take();));
             put.extend(quote_spanned!(span=> #total.put(#name);));

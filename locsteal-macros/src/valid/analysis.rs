@@ -44,6 +44,8 @@ pub(super) struct Active {
     pub(super) events: Vec<Event>,
     pub(super) reductions: Vec<Reduction>,
     pub(super) index: Option<Ident>,
+    /// The name in place of the index, if that can change.
+    pub(super) mutable_index: Option<Ident>,
     leaves: bool,
 }
 
@@ -176,7 +178,15 @@ impl Analysis<'_> {
             self.cx.bind(&local.name, true, Means::Value);
         }
         let reductions = reductions::of(&clauses, &mut expr.body);
-        let active = Active { clauses, events: Vec::new(), reductions, index: name, leaves: false };
+        let mutable_index = source::mutable_index(&expr.pat);
+        let active = Active {
+            clauses,
+            events: Vec::new(),
+            reductions,
+            index: name,
+            mutable_index,
+            leaves: false,
+        };
         self.active.push(active);
         walk::walk_block(self, &mut expr.body);
         self.cx.close();

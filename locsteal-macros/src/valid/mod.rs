@@ -70,6 +70,8 @@ pub(crate) struct Reduction {
     pub(crate) place: Place,
     pub(crate) variable: Expr,
     pub(crate) operator: Operator,
+    /// Whether the body names it in another way than by one name.
+    pub(crate) renamed: bool,
     /// How many indices stand behind the variable where it is accumulated into: 0 for `v += ..`, 1 for `v[k] += ..`.
     pub(crate) indices: usize,
 }

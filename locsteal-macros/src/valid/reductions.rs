@@ -20,6 +20,7 @@ pub(super) fn of(clauses: &Clauses, body: &mut Block) -> Vec<Reduction> {
                 place: reduce.place.clone(),
                 variable: reduce.expr.clone(),
                 operator: reduce.operator,
+                renamed: !matches!(&reduce.expr, Expr::Path(_)),
                 indices: if reduce.operator == Operator::Combine { 0 } else { indices.most },
             }
         })
@@ -116,6 +117,41 @@ impl Analysis<'_> {
             ),
         );
     }
+}
+
+/// The operator that an assigning operation accumulates with.
+pub(super) fn of_assignment(op: &BinOp) -> Option<Operator> {
+    Some(match op {
+        BinOp::AddAssign(_) | BinOp::SubAssign(_) => Operator::Add,
+        BinOp::MulAssign(_) => Operator::Mul,
+        BinOp::BitAndAssign(_) => Operator::BitAnd,
+        BinOp::BitOrAssign(_) => Operator::BitOr,
+        BinOp::BitXorAssign(_) => Operator::BitXor,
+        _ => return None,
+    })
+}
+
+/// The operator that an assignment seems to accumulate with: `v = v.max(..)`, `found = true`.
+pub(super) fn resembles(assign: &syn::ExprAssign) -> Option<Operator> {
+    let all = [
+        Operator::Add,
+        Operator::Mul,
+        Operator::BitAnd,
+        Operator::BitOr,
+        Operator::BitXor,
+        Operator::And,
+        Operator::Or,
+        Operator::Min,
+        Operator::Max,
+    ];
+    if let Expr::Lit(lit) = &*assign.right {
+        return match &lit.lit {
+            syn::Lit::Bool(lit) => Some(if lit.value { Operator::Or } else { Operator::And }),
+            _ => None,
+        };
+    }
+    let mut right = (*assign.right).clone();
+    all.into_iter().find(|operator| operand(&mut right, &assign.left, *operator).is_some())
 }
 
 /// How one accumulates with an operator, in words.
