@@ -29,6 +29,11 @@ pub(crate) fn in_ticks(duration: Duration) -> u64 {
     ticks.try_into().unwrap_or(u64::MAX)
 }
 
+/// How many nanoseconds `ticks` last.
+pub(crate) fn in_ns(ticks: u64) -> u64 {
+    (u128::from(ticks) * 1_000_000 / u128::from(ticks_per_ms())).try_into().unwrap_or(u64::MAX)
+}
+
 /// Measured once, over a few tenths of a millisecond.
 fn ticks_per_ms() -> u64 {
     static RATE: OnceLock<u64> = OnceLock::new();

@@ -17,8 +17,8 @@ impl Topology {
         let root = Path::new("/sys");
         match mask::current() {
             // The kernel leaves offline CPUs out of the mask that it reports.
-            Ok(allowed) => Self::read_online(root, allowed),
-            Err(error) => Self::read_all(root).with_note(format!(
+            Ok(allowed) => Self::read_usable(root, allowed),
+            Err(error) => Self::read_online(root).with_note(format!(
                 "the affinity mask cannot be read ({error}): all online CPUs are taken as allowed"
             )),
         }

@@ -41,6 +41,10 @@ pub(crate) struct BadVariable {
 }
 
 impl fmt::Display for BadVariable {
+    #[expect(
+        clippy::unnecessary_debug_formatting,
+        reason = "quoted and escaped, blanks and bytes that are no text show"
+    )]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { name, value, accepted } = self;
         write!(f, "locsteal: {name}={value:?} is ignored: it must be {accepted}")
@@ -51,7 +55,7 @@ impl fmt::Display for BadVariable {
 pub(crate) fn settings() -> &'static Settings {
     static SETTINGS: OnceLock<Settings> = OnceLock::new();
     SETTINGS.get_or_init(|| {
-        let (settings, bad) = Settings::read(|name| std::env::var_os(name));
+        let (settings, bad) = Settings::read(std::env::var_os);
         for variable in bad {
             // `eprintln!` would panic where standard error is closed.
             use std::io::Write;
@@ -102,9 +106,9 @@ fn threads(text: &str) -> Option<usize> {
 }
 
 fn placement(text: &str) -> Option<Placement> {
-    [("free", Placement::Free), ("llc", Placement::Llc), ("cpu", Placement::Cpu)]
+    [Placement::Free, Placement::Llc, Placement::Cpu]
         .into_iter()
-        .find_map(|(name, placement)| text.eq_ignore_ascii_case(name).then_some(placement))
+        .find(|placement| text.eq_ignore_ascii_case(placement.name()))
 }
 
 /// A number of microseconds, or a number and a unit; fractions are allowed.

@@ -5,7 +5,8 @@
 //! | --- | --- |
 //! | `mask.rs` | reading and setting the calling thread's mask, of any size |
 //! | `kernel.rs` | the system calls for it, the only unsafe code here |
-//! | `placement.rs` | [`Placement`], [`Layout`], and a [`Home`] for each seat: [`Seating`] |
+//! | `placement.rs` | [`Placement`], [`Layout`], and what a [`Home`] is |
+//! | `seating.rs` | a home for each seat: [`Seating`] |
 //! | `width.rs`, `quota.rs` | the default number of seats; the CPU quota of the container |
 //! | `environment.rs` | the `LOCSTEAL_..` variables |
 //! | `detect.rs` | [`Topology::detect`](crate::Topology::detect) |
@@ -16,6 +17,8 @@ mod kernel;
 pub(crate) mod mask;
 mod placement;
 mod quota;
+mod seating;
 pub(crate) mod width;
 
-pub use placement::{Home, Layout, Placement, Seating};
+pub use placement::{Home, Layout, Placement};
+pub use seating::Seating;

@@ -29,7 +29,7 @@ impl Quota {
     ///
     /// `root` is the folder that stands for `/`.
     pub(crate) fn read(root: &Path) -> Option<Self> {
-        let mut files = KernelFiles::new(root.to_path_buf());
+        let mut files = KernelFiles::in_folder(root.to_path_buf());
         let memberships = memberships(files.text("proc/self/cgroup").ok()?);
         let mounts = files.text("proc/self/mountinfo").map(mounts).unwrap_or_default();
         let mut tightest: Option<Self> = None;
@@ -80,7 +80,7 @@ fn parse_v1(quota: &str, period: &str) -> Option<Quota> {
     Quota::new(quota.trim().parse().ok()?, period.trim().parse().ok()?)
 }
 
-fn read_group(files: &mut KernelFiles, version: Version, folder: &Path) -> Option<Quota> {
+fn read_group(files: &mut KernelFiles<'_>, version: Version, folder: &Path) -> Option<Quota> {
     let mut text = |file| files.text(folder.join(file).to_str()?).ok().map(str::to_owned);
     match version {
         Version::Two => parse_v2(&text("cpu.max")?),
@@ -159,4 +159,162 @@ fn folders(version: Version, group: &str, mounts: &[Mount]) -> Vec<PathBuf> {
         .filter(|inside| inside.components().all(|part| part.as_os_str() != ".."))
         .unwrap_or(Path::new(""));
     inside.ancestors().map(|group| top.join(group)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::topology::test_folder::TestFolder;
+
+    const V2: &str = "30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n";
+    const V1: &str = "31 23 0:27 / /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n";
+
+    fn read(files: &[(&str, &str)]) -> Option<Quota> {
+        let root = TestFolder::new("quota");
+        for (path, text) in files {
+            root.write(path, text);
+        }
+        Quota::read(root.path())
+    }
+
+    #[test]
+    fn reads_version_2() {
+        for (text, cpus) in [
+            ("max 100000\n", None),
+            ("200000 100000\n", Some(2)),
+            ("50000 100000", Some(1)),
+            ("150000 100000", Some(2)),
+            ("100001 100000", Some(2)),
+            ("1 1000000", Some(1)),
+            ("300000", Some(3)),
+            ("18446744073709551615 1", Some(usize::MAX)),
+            ("max", None),
+            ("", None),
+            ("0 100000", None),
+            ("200000 0", None),
+            ("-1 100000", None),
+            ("200000 100000 1", None),
+            ("lots 100000", None),
+        ] {
+            assert_eq!(parse_v2(text).map(Quota::cpus), cpus, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn reads_version_1() {
+        for (quota, period, cpus) in [
+            ("-1\n", "100000\n", None),
+            ("250000\n", "100000\n", Some(3)),
+            ("50000", "100000", Some(1)),
+            ("0", "100000", None),
+            ("50000", "0", None),
+            ("", "100000", None),
+            ("50000", "", None),
+        ] {
+            assert_eq!(parse_v1(quota, period).map(Quota::cpus), cpus, "{quota:?} {period:?}");
+        }
+    }
+
+    #[test]
+    fn the_tightest_of_nested_groups_counts() {
+        let group = ("proc/self/cgroup", "0::/a/b/c\n");
+        let mounts = ("proc/self/mountinfo", V2);
+        for (top, a, b, c, cpus) in [
+            ("", "max 100000", "400000 100000", "max 100000", Some(4)),
+            ("", "200000 100000", "400000 100000", "800000 100000", Some(2)),
+            ("", "800000 100000", "400000 100000", "200000 100000", Some(2)),
+            ("100000 100000", "800000 100000", "", "", Some(1)),
+            // Compared as shares, not by their numerators.
+            ("", "100000 50000", "150000 200000", "", Some(1)),
+            ("", "max 100000", "", "max 100000", None),
+        ] {
+            let found = read(&[
+                group,
+                mounts,
+                ("sys/fs/cgroup/cpu.max", top),
+                ("sys/fs/cgroup/a/cpu.max", a),
+                ("sys/fs/cgroup/a/b/cpu.max", b),
+                ("sys/fs/cgroup/a/b/c/cpu.max", c),
+            ]);
+            assert_eq!(found.map(Quota::cpus), cpus);
+        }
+    }
+
+    #[test]
+    fn version_1_is_found_where_it_is_mounted() {
+        let quota = |group: &str| {
+            read(&[
+                ("proc/self/cgroup", group),
+                ("proc/self/mountinfo", V1),
+                ("sys/fs/cgroup/cpu,cpuacct/docker/1/cpu.cfs_quota_us", "150000\n"),
+                ("sys/fs/cgroup/cpu,cpuacct/docker/1/cpu.cfs_period_us", "100000\n"),
+                ("sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us", "-1\n"),
+                ("sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us", "100000\n"),
+            ])
+        };
+        let both = "5:memory:/docker/1\n4:cpu,cpuacct:/docker/1\n0::/docker/1\n";
+        assert_eq!(quota(both).map(Quota::cpus), Some(2));
+        assert_eq!(quota("4:cpuacct:/docker/1\n3:cpuset:/docker/1\n"), None);
+        assert_eq!(quota("4:cpu,cpuacct:/\n"), None);
+    }
+
+    #[test]
+    fn in_a_container_the_mount_may_show_the_inner_group_as_its_top() {
+        let in_view = V2.replace("0:26 / ", "0:26 /docker/1 ");
+        let top = ("sys/fs/cgroup/cpu.max", "300000 100000\n");
+        let inner = ("sys/fs/cgroup/job/cpu.max", "100000 100000\n");
+        for (group, mounts, cpus) in [
+            ("0::/docker/1\n", in_view.as_str(), 3),
+            ("0::/docker/1/job\n", in_view.as_str(), 1),
+            // Seen from another namespace, or from none that fits.
+            ("0::/../../other\n", V2, 3),
+            ("0::/elsewhere\n", in_view.as_str(), 3),
+            // Mounts cannot be read: the usual place.
+            ("0::/job\n", "", 1),
+        ] {
+            let found =
+                read(&[("proc/self/cgroup", group), ("proc/self/mountinfo", mounts), top, inner]);
+            assert_eq!(found.map(Quota::cpus), Some(cpus), "{group:?}");
+        }
+    }
+
+    #[test]
+    fn both_versions_together_count() {
+        let both = [
+            ("proc/self/cgroup", "3:cpu,cpuacct:/a\n0::/a\n"),
+            ("sys/fs/cgroup/cpu,cpuacct/a/cpu.cfs_quota_us", "300000"),
+            ("sys/fs/cgroup/cpu,cpuacct/a/cpu.cfs_period_us", "100000"),
+            ("sys/fs/cgroup/unified/a/cpu.max", "200000 100000"),
+        ];
+        let mounts = V2.replace("/sys/fs/cgroup ", "/sys/fs/cgroup/unified ") + V1;
+        let found = read(&[&both[..], &[("proc/self/mountinfo", &mounts)]].concat());
+        assert_eq!(found.map(Quota::cpus), Some(2));
+    }
+
+    #[test]
+    fn a_mount_with_blanks_in_its_path_is_found() {
+        let found = read(&[
+            ("proc/self/cgroup", "0::/\n"),
+            ("proc/self/mountinfo", "30 23 0:26 / /my\\040groups rw - cgroup2 cgroup2 rw\n"),
+            ("my groups/cpu.max", "100000 100000"),
+        ]);
+        assert_eq!(found.map(Quota::cpus), Some(1));
+    }
+
+    #[test]
+    fn nothing_readable_is_no_quota() {
+        assert_eq!(read(&[]), None);
+        assert_eq!(read(&[("proc/self/cgroup", "")]), None);
+        assert_eq!(
+            read(&[("proc/self/cgroup", "garbage\n0:\n::\n"), ("proc/self/mountinfo", "- -\n")]),
+            None
+        );
+        assert_eq!(read(&[("proc/self/cgroup", "0::/\n")]), None);
+    }
+
+    #[test]
+    fn says_how_much_it_is() {
+        let quota = parse_v2("150000 100000").unwrap();
+        assert_eq!(quota.to_string(), "CPU quota of 150 % of a CPU");
+    }
 }

@@ -61,3 +61,46 @@ impl fmt::Display for Width {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::topology::test_folder::TestFolder;
+
+    fn width(asked_for: Option<usize>, cpus: &str, quota: Option<&str>) -> String {
+        let root = TestFolder::new("width");
+        if let Some(quota) = quota {
+            root.write("proc/self/cgroup", "0::/\n");
+            root.write("sys/fs/cgroup/cpu.max", quota);
+        }
+        default_width(asked_for, &cpus.parse().unwrap(), root.path()).to_string()
+    }
+
+    #[test]
+    fn the_least_of_cpus_and_quota_counts() {
+        for (cpus, quota, expected) in [
+            ("0-7", None, "8 seats, one for each allowed CPU"),
+            ("0-7", Some("max 100000"), "8 seats, one for each allowed CPU"),
+            ("0-7", Some("800000 100000"), "8 seats, one for each allowed CPU"),
+            ("0-7", Some("150000 100000"), "2 seats, as the CPU quota of 150 % of a CPU allows"),
+            ("0-7", Some("1000 100000"), "1 seat, as the CPU quota of 1 % of a CPU allows"),
+            ("1,1500", Some("400000 100000"), "2 seats, one for each allowed CPU"),
+            ("5", None, "1 seat, one for each allowed CPU"),
+        ] {
+            assert_eq!(width(None, cpus, quota), expected);
+        }
+    }
+
+    #[test]
+    fn the_environment_has_the_last_word() {
+        let expected = "16 seats, as LOCSTEAL_THREADS asks for";
+        assert_eq!(width(Some(16), "0-7", Some("150000 100000")), expected);
+    }
+
+    #[test]
+    fn where_cpus_are_unknown_the_standard_library_is_asked() {
+        let width = default_width(None, &CpuSet::new(), Path::new("/nowhere"));
+        assert_eq!(width.cause, Cause::StandardLibrary);
+        assert_eq!(width.seats, thread::available_parallelism().unwrap().get());
+    }
+}

@@ -4,8 +4,9 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError};
 
+use super::auto::{Decision, Memory};
 use super::participant::Participant;
-use crate::clock::ticks;
+use crate::clock::{self, ticks};
 use crate::pool::{Epoch, Lane, Notice, Pool, Shared, Ticket};
 use crate::sched::{Deal, Ending, Entry as SeatEntry, Kind, Locality, Schedule};
 use crate::stats::Stats;
@@ -21,6 +22,8 @@ pub(crate) struct Plan {
     pub(crate) threads: usize,
     /// Chunks begin and end at multiples of this many positions (or at the loop's end); 0 or 1: anywhere.
     pub(crate) unit: u64,
+    /// What [`Schedule::Auto`] learns from; `None`: it is [`Schedule::Steal`].
+    pub(crate) memory: Option<&'static Memory>,
 }
 
 /// The longest loop that can be launched at once, in positions.
@@ -31,7 +34,7 @@ pub(crate) const MAX_LEN: u64 = Deal::MAX_LEN;
 const PROTECTED_BLOCK: u64 = 1024;
 
 /// Unless told otherwise, a block is cut into at least this many pieces worth handing over.
-const GRAINS_PER_BLOCK: u32 = 128;
+const GRAINS_PER_BLOCK: u32 = 1024;
 
 /// What every participant of a loop does: make private state, take chunks until there are none, hand results over.
 ///
@@ -62,12 +65,42 @@ struct Frame<'a, E> {
 #[inline]
 pub(crate) fn launch<E: Entry>(pool: &Pool, plan: &Plan, len: u64, entry: &E) -> Outcome {
     assert!(len <= MAX_LEN, "a loop of {len} positions must be launched in parts");
-    let frame = Frame { entry, panic: Mutex::new(None) };
     if len == 0 {
         return Outcome { exit: None, panic: None };
     }
-    let shared = pool.ready();
-    let width = width(shared, plan, len);
+    match plan.memory {
+        Some(memory) if plan.schedule == Schedule::Auto => {
+            launch_by_experience(pool, plan, len, entry, memory)
+        }
+        _ => launch_as_planned(pool, plan, len, entry),
+    }
+}
+
+fn launch_by_experience<E: Entry>(
+    pool: &Pool,
+    plan: &Plan,
+    len: u64,
+    entry: &E,
+    memory: &Memory,
+) -> Outcome {
+    let Decision { choice, measured } = memory.decide(len);
+    let plan = Plan { schedule: choice.schedule(), ..*plan };
+    if !measured {
+        return launch_as_planned(pool, &plan, len, entry);
+    }
+    let began = ticks();
+    let outcome = launch_as_planned(pool, &plan, len, entry);
+    // A loop that was left early says little about those that are not.
+    if outcome.exit.is_none() && outcome.panic.is_none() {
+        memory.learn(len, choice, clock::in_ns(ticks().saturating_sub(began)));
+    }
+    outcome
+}
+
+fn launch_as_planned<E: Entry>(pool: &Pool, plan: &Plan, len: u64, entry: &E) -> Outcome {
+    let frame = Frame { entry, panic: Mutex::new(None) };
+    let (shared, widest) = pool.ready();
+    let width = plan.width(widest, len);
     let exit = match (width > 1).then(|| shared.claim_lane()).flatten() {
         Some(lane) => run_shared(shared, lane, plan, len, width, &frame),
         None => run_alone(shared, len, &frame),
@@ -76,23 +109,54 @@ pub(crate) fn launch<E: Entry>(pool: &Pool, plan: &Plan, len: u64, entry: &E) ->
     Outcome { exit: exit.filter(|_| panic.is_none()), panic }
 }
 
-/// How many seats a loop is shared out to.
-fn width(shared: &Shared, plan: &Plan, len: u64) -> usize {
-    if plan.schedule == Schedule::Serial {
-        return 1;
-    }
-    let most = match plan.threads {
-        0 => shared.width(),
-        threads => threads.min(shared.width()),
-    };
-    // Nobody gets less than what is worth handing over.
-    let pieces = match plan.schedule {
-        Schedule::StaticChunk(chunk) | Schedule::DynamicChunk(chunk) => {
-            len.div_ceil(chunk.max(plan.unit).max(1))
+/// How a loop is shared out to its seats.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shape {
+    pub(crate) deal: Deal,
+    pub(crate) kind: Kind,
+    /// In units.
+    pub(crate) grain: u32,
+    /// Whether blocks wait for their owners.
+    pub(crate) protected: bool,
+}
+
+impl Plan {
+    /// How many seats a loop is shared out to, of `most` that there are.
+    pub(crate) fn width(&self, most: usize, len: u64) -> usize {
+        if self.schedule == Schedule::Serial {
+            return 1;
         }
-        _ => len / plan.grain.max(plan.unit).max(1),
-    };
-    most.min(usize::try_from(pieces).unwrap_or(usize::MAX)).max(1)
+        let most = match self.threads {
+            0 => most,
+            threads => threads.min(most),
+        };
+        // Nobody gets less than what is worth handing over.
+        let pieces = match self.schedule {
+            Schedule::StaticChunk(chunk) | Schedule::DynamicChunk(chunk) => {
+                len.div_ceil(chunk.max(self.unit).max(1))
+            }
+            _ => len / self.grain.max(self.unit).max(1),
+        };
+        most.min(usize::try_from(pieces).unwrap_or(usize::MAX)).max(1)
+    }
+
+    pub(crate) fn shape(&self, len: u64, width: usize) -> Shape {
+        let deal = Deal::new(len, self.unit, width);
+        let in_units = |n: u64| u32::try_from(deal.in_units(n.max(1))).unwrap_or(u32::MAX);
+        let kind = match self.schedule {
+            Schedule::Static => Kind::Static,
+            Schedule::StaticChunk(chunk) => Kind::StaticChunk(in_units(chunk)),
+            Schedule::Dynamic => Kind::Dynamic,
+            Schedule::DynamicChunk(chunk) => Kind::DynamicChunk(in_units(chunk)),
+            Schedule::Auto | Schedule::Steal | Schedule::Serial => Kind::Steal,
+        };
+        let grain = match self.grain {
+            0 => (deal.units() / width as u32 / GRAINS_PER_BLOCK).max(1),
+            grain => in_units(grain),
+        };
+        let protected = kind.has_blocks() && len / width as u64 >= PROTECTED_BLOCK;
+        Shape { deal, kind, grain, protected }
+    }
 }
 
 fn run_alone<E: Entry>(shared: &Shared, len: u64, frame: &Frame<'_, E>) -> Option<u64> {
@@ -110,22 +174,10 @@ fn run_shared<E: Entry>(
     width: usize,
     frame: &Frame<'_, E>,
 ) -> Option<u64> {
-    let deal = Deal::new(len, plan.unit, width);
-    let in_units = |n: u64| u32::try_from(deal.in_units(n.max(1))).unwrap_or(u32::MAX);
-    let kind = match plan.schedule {
-        Schedule::Static => Kind::Static,
-        Schedule::StaticChunk(chunk) => Kind::StaticChunk(in_units(chunk)),
-        Schedule::Dynamic => Kind::Dynamic,
-        Schedule::DynamicChunk(chunk) => Kind::DynamicChunk(in_units(chunk)),
-        Schedule::Auto | Schedule::Steal | Schedule::Serial => Kind::Steal,
-    };
-    let grain = match plan.grain {
-        0 => (deal.units() / width as u32 / GRAINS_PER_BLOCK).max(1),
-        grain => in_units(grain),
-    };
-    let protected = kind.has_blocks() && len / width as u64 >= PROTECTED_BLOCK;
+    let Shape { deal, kind, grain, protected } = plan.shape(len, width);
     let thief = shared.caller_seat(width);
     let generation = lane.next_generation();
+    let epoch = Epoch::new(generation, width, kind.publishes());
     let notice = Notice {
         run: run_on_worker::<E>,
         data: std::ptr::from_ref(frame).cast(),
@@ -152,9 +204,9 @@ fn run_shared<E: Entry>(
     // SAFETY: the lane is claimed and its last loop is over. The frame lives until this function returns, which is
     // after `take_part` has run to its end for the caller: that is when every other seat is left or shut. `E: Sync`
     // lets its entry be run from any thread, and the frame's panic slot is locked.
-    unsafe { lane.open(Epoch::new(generation, width, kind.publishes()), notice) };
+    unsafe { lane.open(epoch, notice) };
     shared.sleepers.published();
-    let wakes = shared.wake_near(thief.seat, width, 1);
+    let wakes = shared.wake_near(lane, epoch, thief.seat, 1);
     take_part(&mut caller, lane.board.ending(), frame);
     lane.counters().add(&(caller.take_tally() + Stats { loops: 1, wakes, ..Stats::default() }));
     let exit = lane.board.ending().exit();

@@ -1,13 +1,20 @@
 //! Loops.
 #![allow(dead_code, reason = "skeleton")]
 
+mod auto;
 pub mod builder;
 mod collect;
 mod drive;
 mod launch;
 #[cfg(all(test, not(loom)))]
 mod launch_tests;
+pub mod own;
 mod participant;
 pub(crate) mod progress;
 pub mod reduce;
+pub mod site;
 pub mod source;
+pub mod support;
+
+#[cfg(feature = "simulator")]
+pub(crate) use launch::{Plan, Shape};

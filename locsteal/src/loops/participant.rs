@@ -19,6 +19,7 @@ pub(crate) struct Participant<'a> {
 }
 
 /// Where chunks come from.
+#[expect(clippy::large_enum_variant, reason = "it stays where it is, in the participant's frame")]
 enum Work<'a> {
     /// The loop is shared with others.
     Shared { view: View<'a>, walk: Walk, wait: Wait<'a> },

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use super::Pool;
 use super::crew::Crew;
+use super::plan::PoolPlan;
 use super::seats::Seats;
 use super::shared::Shared;
 use crate::affinity::environment::{MAX_THREADS, Settings, settings};
@@ -29,6 +30,7 @@ pub struct PoolBuilder {
     threads: usize,
     placement: Option<Placement>,
     layout: Layout,
+    near: Option<usize>,
     spin: Option<Duration>,
     name: Option<String>,
     topology: Option<Topology>,
@@ -52,6 +54,13 @@ impl PoolBuilder {
     /// Whether the seats of a pool that is narrower than the machine are packed or spread.
     pub fn layout(mut self, layout: Layout) -> Self {
         self.layout = layout;
+        self
+    }
+
+    /// The CPU at which a pool begins that is narrower than the machine; by default the one that the thread which
+    /// makes the pool is running on.
+    pub fn near(mut self, cpu: usize) -> Self {
+        self.near = Some(cpu);
         self
     }
 
@@ -84,13 +93,19 @@ impl PoolBuilder {
     ///
     /// More than 4096 threads, or a name with a NUL character.
     pub fn build(self) -> Result<Pool, BuildError> {
-        if self.threads > MAX_THREADS {
-            return Err(BuildError::TooManyThreads(self.threads));
-        }
-        if let Some(at) = self.name.as_ref().and_then(|name| name.find('\0')) {
-            return Err(BuildError::NulInName(at));
-        }
+        self.check()?;
         Ok(self.build_with(settings()))
+    }
+
+    /// What [`build`](Self::build) would make, without starting a thread: for looking at, also on a topology that is
+    /// not this machine's.
+    ///
+    /// # Errors
+    ///
+    /// As [`build`](Self::build).
+    pub fn plan(self) -> Result<PoolPlan, BuildError> {
+        self.check()?;
+        Ok(PoolPlan::new(self.lay_out(settings()).into_seats()))
     }
 
     /// Makes the global pool, for which nothing was said that could be wrong.
@@ -98,9 +113,32 @@ impl PoolBuilder {
         self.build_with(settings())
     }
 
+    fn check(&self) -> Result<(), BuildError> {
+        if self.threads > MAX_THREADS {
+            return Err(BuildError::TooManyThreads(self.threads));
+        }
+        match self.name.as_ref().and_then(|name| name.find('\0')) {
+            Some(at) => Err(BuildError::NulInName(at)),
+            None => Ok(()),
+        }
+    }
+
     fn build_with(self, settings: &Settings) -> Pool {
-        let trusted = self.topology.is_some();
-        let topology = self.topology.unwrap_or_else(Topology::detect);
+        let mut layout = self.lay_out(settings);
+        if self.topology.is_some() {
+            confine_to_real_cpus(&mut layout.homes, &mask::current().unwrap_or_default());
+        }
+        let cpus = layout.topology.cpus().len();
+        let crowded = cpus > 0 && layout.homes.len() > cpus;
+        let spin = self.spin.or(settings.spin).unwrap_or(if crowded { SPIN_CROWDED } else { SPIN });
+        let shared = Arc::new(Shared::new(layout.into_seats(), spin));
+        let pool = Pool { shared, crew: Crew::new(self.name.unwrap_or_else(|| "locsteal".into())) };
+        pool.ready();
+        pool
+    }
+
+    fn lay_out(&self, settings: &Settings) -> SeatLayout {
+        let topology = self.topology.clone().unwrap_or_else(Topology::detect);
         let threads = match self.threads {
             0 => width::default_width(settings.threads, topology.cpus(), Path::new("/")).seats,
             threads => threads,
@@ -109,20 +147,11 @@ impl PoolBuilder {
         if let Some(placement) = self.placement.or(settings.placement) {
             seating = seating.placement(placement);
         }
-        if let Some(cpu) = mask::current_cpu() {
+        if let Some(cpu) = self.near.or_else(mask::current_cpu) {
             seating = seating.near(cpu);
         }
-        let placement = seating.chosen_placement();
-        let mut homes = seating.homes();
-        if trusted {
-            confine_to_real_cpus(&mut homes, &mask::current().unwrap_or_default());
-        }
-        let crowded = !topology.cpus().is_empty() && threads > topology.cpus().len();
-        let spin = self.spin.or(settings.spin).unwrap_or(if crowded { SPIN_CROWDED } else { SPIN });
-        let shared = Arc::new(Shared::new(Seats::new(topology, placement, homes), spin));
-        let pool = Pool { shared, crew: Crew::new(self.name.unwrap_or_else(|| "locsteal".into())) };
-        pool.ready();
-        pool
+        let (placement, homes) = (seating.chosen_placement(), seating.homes());
+        SeatLayout { topology, placement, homes }
     }
 }
 
@@ -130,6 +159,18 @@ fn confine_to_real_cpus(homes: &mut [Home], allowed: &CpuSet) {
     for home in homes {
         home.mask =
             home.mask.take().map(|mask| mask.intersection(allowed)).filter(|mask| !mask.is_empty());
+    }
+}
+
+struct SeatLayout {
+    topology: Topology,
+    placement: Placement,
+    homes: Vec<Home>,
+}
+
+impl SeatLayout {
+    fn into_seats(self) -> Seats {
+        Seats::new(self.topology, self.placement, self.homes)
     }
 }
 

@@ -30,12 +30,18 @@ impl Crew {
         Self { name, state: Mutex::default(), process: fork::Process::this() }
     }
 
+    /// Whether the pool was made in this process, and not in one that it was forked from.
+    #[inline]
+    pub(crate) fn is_here(&self) -> bool {
+        self.process.is_this()
+    }
+
     /// Starts the workers, as many as can be had. If another thread is starting or ending them, the caller goes on
     /// without.
     pub(crate) fn engage(&self, shared: &Arc<Shared>) {
-        // A pool of one needs no worker. A child of a fork has none, and its locks may be held by threads that are
-        // not there. A worker that launches a loop while its crew is being dismissed must not start another one.
-        if shared.seats.count() == 1 || !self.process.is_this() || shared.own_seat().is_some() {
+        // A pool of one needs no worker. In the child of a fork, locks may be held by threads that are not there. A
+        // worker that launches a loop while its crew is being dismissed must not start another one.
+        if shared.seats.count() == 1 || !self.is_here() || shared.own_seat().is_some() {
             return;
         }
         let mut state = match self.state.try_lock() {
@@ -97,7 +103,7 @@ impl Crew {
 
     /// Ends the workers; waits for them unless called by one of them.
     pub(crate) fn dismiss(&self, shared: &Shared) {
-        if !self.process.is_this() {
+        if !self.is_here() {
             return;
         }
         if shared.own_seat().is_some() {
@@ -114,7 +120,7 @@ impl Crew {
     }
 
     pub(crate) fn problems(&self) -> Vec<String> {
-        if self.process.is_this() {
+        if self.is_here() {
             self.lock().problems.clone()
         } else {
             vec!["this process is the child of a fork, and threads stay with the parent".into()]
@@ -128,7 +134,7 @@ impl Crew {
 
 impl Drop for Crew {
     fn drop(&mut self) {
-        if !self.process.is_this() {
+        if !self.is_here() {
             // The threads are the parent's: their handles mean nothing here.
             let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
             state.threads.drain(..).for_each(std::mem::forget);

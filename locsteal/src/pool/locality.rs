@@ -2,8 +2,7 @@
 
 use std::fmt;
 
-use super::crew::Crew;
-use super::shared::Shared;
+use super::seats::Seats;
 use crate::affinity::Placement;
 
 /// Whether near seats are tried first on a pool, how its workers are placed, and what went wrong, if anything.
@@ -16,16 +15,17 @@ pub struct LocalityReport {
 }
 
 impl LocalityReport {
-    pub(crate) fn new(shared: &Shared, crew: &Crew) -> Self {
-        let seats = &shared.seats;
-        let problems = crew.problems();
+    pub(super) fn new(seats: &Seats, problems: Vec<String>) -> Self {
         let topology = seats.topology();
         let on = !seats.orders().is_cyclic();
         let (domains, nodes) = (topology.domains().len(), topology.nodes().len().max(1));
         let mut lines = Vec::new();
         lines.push(if on {
             match (domains, nodes) {
-                (0 | 1, 1) => {
+                (0, 1) => "locality is on: all seats are in one node whose caches are unknown, so every victim is \
+                           equally near"
+                    .into(),
+                (1, 1) => {
                     "locality is on: all seats share one last-level cache, so every victim is near".into()
                 }
                 _ => format!(
@@ -47,9 +47,14 @@ impl LocalityReport {
         });
         lines.push(
             match seats.placement() {
+                _ if topology.cpus().is_empty() => "workers run wherever the system puts them: CPUs are unknown",
                 Placement::Free => "workers run on any CPU that the process may use",
-                Placement::Llc => {
+                Placement::Llc if (0..seats.count()).all(|seat| seats.home(seat).domain.is_some()) => {
                     "each worker is confined to the allowed CPUs of one last-level cache"
+                }
+                Placement::Llc => {
+                    "each worker is confined to the allowed CPUs of one last-level cache, or of its node where its \
+                     cache is unknown or has no other CPU"
                 }
                 Placement::Cpu => "each worker is confined to one CPU of its own",
             }

@@ -139,7 +139,7 @@ fn work(lane: &Lane, orders: &Orders, seat: usize, loops: &[(Loop, Cells)], look
 fn loops_on_one_lane(loops: &'static [Loop], workers: usize, looks: usize) {
     check(move || {
         let lane = Arc::new(Lane::new(workers + 1));
-        let orders = Arc::new(Orders::cyclic(workers + 1));
+        let orders = Arc::new(Orders::cyclic());
         let loops: Arc<Vec<(Loop, Cells)>> =
             Arc::new(loops.iter().map(|&this| (this, Cells::new(this.len))).collect());
         let workers: Vec<_> = (1..=workers)
@@ -211,7 +211,7 @@ fn loom_narrow_loops_between_wide_ones() {
 fn loom_exit_then_the_next_loop() {
     check(|| {
         let lane = Arc::new(Lane::new(2));
-        let orders = Arc::new(Orders::cyclic(2));
+        let orders = Arc::new(Orders::cyclic());
         let this = Loop { kind: Kind::Steal, len: 4, width: 2 };
         let loops = Arc::new(vec![(this, Cells::new(4)), (this, Cells::new(4))]);
         let worker = {
@@ -250,7 +250,7 @@ fn loom_exit_then_the_next_loop() {
 fn loom_the_sleeping_caller_is_woken() {
     check(|| {
         let lane = Arc::new(Lane::new(2));
-        let orders = Arc::new(Orders::cyclic(2));
+        let orders = Arc::new(Orders::cyclic());
         let this = Loop { kind: Kind::Static, len: 2, width: 2 };
         let cells = Arc::new(vec![(this, Cells::new(2))]);
         let epoch = Epoch::new(lane.next_generation(), 2, false);

@@ -10,6 +10,7 @@ mod lane;
 mod locality;
 #[cfg(all(test, loom))]
 mod loom_tests;
+mod plan;
 mod seats;
 mod shared;
 mod sleep;
@@ -20,10 +21,13 @@ use std::sync::{Arc, OnceLock};
 
 pub use builder::{BuildError, PoolBuilder};
 pub use locality::LocalityReport;
+pub use plan::PoolPlan;
 
 use crew::Crew;
 pub(crate) use lane::{Epoch, Lane, Notice};
 pub(crate) use shared::{Shared, Ticket};
+#[cfg(feature = "simulator")]
+pub(crate) use {seats::Seats, shared::PATIENCE};
 
 use crate::stats::Stats;
 
@@ -90,16 +94,20 @@ impl Pool {
 
     /// Whether near seats are tried first on this pool, and if not, why. Print it.
     pub fn locality(&self) -> LocalityReport {
-        LocalityReport::new(&self.shared, &self.crew)
+        LocalityReport::new(&self.shared.seats, self.crew.problems())
     }
 
-    /// The pool as a launcher needs it; its threads are started if they are not there.
+    /// What a launcher needs: the pool's state, and how wide a loop may be. The threads are started if they are not
+    /// there; if they cannot be, the caller runs its loop alone.
     #[inline]
-    pub(crate) fn ready(&self) -> &Shared {
+    pub(crate) fn ready(&self) -> (&Shared, usize) {
+        if !self.crew.is_here() {
+            return (&self.shared, 1);
+        }
         if self.shared.width() == 0 {
             self.crew.engage(&self.shared);
         }
-        &self.shared
+        (&self.shared, self.shared.width().max(1))
     }
 }
 

@@ -27,7 +27,7 @@ impl Seats {
             let nodes = topology.nodes().len();
             if a < nodes && b < nodes { topology.distance(a, b) } else { u32::MAX }
         };
-        let cyclic = Orders::cyclic(homes.len());
+        let cyclic = Orders::cyclic();
         let tiered = match &seat_homes {
             Some(known) => Orders::new(known, distance),
             None => cyclic.clone(),

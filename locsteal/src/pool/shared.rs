@@ -4,13 +4,16 @@ use std::cell::Cell;
 
 use crossbeam_utils::CachePadded;
 
-use super::lane::{Lane, Notice};
+use super::lane::{Epoch, Lane, Notice};
 use super::seats::Seats;
 use super::sleep::Sleepers;
 use crate::clock;
-use crate::sched::{Deal, Entry, Generation, Thief, View};
+use crate::sched::{Deal, Entry, Generation, Locality, Thief, View};
 use crate::stats::{Counters, Stats};
 use crate::sync::{AtomicU64, AtomicUsize, Ordering};
+
+/// The longest that late workers are waited for. About what waking one takes.
+pub(crate) const PATIENCE: std::time::Duration = std::time::Duration::from_micros(100);
 
 #[derive(Debug)]
 pub(crate) struct Shared {
@@ -76,9 +79,6 @@ impl<'a> Ticket<'a> {
 }
 
 impl Shared {
-    /// The longest that late workers are waited for. About what waking one takes.
-    const PATIENCE: std::time::Duration = std::time::Duration::from_micros(100);
-
     pub(crate) fn new(seats: Seats, spin: std::time::Duration) -> Self {
         let count = seats.count();
         // One lane a seat lets every worker launch a loop of its own beside that of an outside caller.
@@ -92,7 +92,7 @@ impl Shared {
             counters: (0..count).map(|_| CachePadded::new(Counters::default())).collect(),
             serial_loops: AtomicU64::new(0),
             spin: clock::in_ticks(spin),
-            patience: clock::in_ticks(Self::PATIENCE),
+            patience: clock::in_ticks(PATIENCE),
             seats,
         }
     }
@@ -173,16 +173,21 @@ impl Shared {
         self.lanes.len()
     }
 
-    /// Wakes up to `most` sleeping workers among the seats below `width`, those near `seat` first.
-    pub(crate) fn wake_near(&self, seat: usize, width: usize, most: usize) -> u64 {
+    /// Wakes up to `most` sleeping workers that the loop has seats for, those near `seat` first.
+    pub(crate) fn wake_near(&self, lane: &Lane, epoch: Epoch, seat: usize, most: usize) -> u64 {
+        let width = epoch.width();
         if !self.sleepers.any_below(width, seat) {
             return 0;
         }
         let thief = Thief { seat, near: seat };
         let orders = self.seats.orders();
-        let near = orders.local(thief, crate::sched::Locality::Llc, width);
-        let far = orders.remote(thief, crate::sched::Locality::Llc, width);
-        near.chain(far).filter(|&other| self.sleepers.wake(other)).take(most).count() as u64
+        let near = orders.local(thief, Locality::Llc, width);
+        let far = orders.remote(thief, Locality::Llc, width);
+        // A seat that the caller or a rescuer has filled needs no worker.
+        near.chain(far)
+            .filter(|&other| lane.could_enter(epoch, other) && self.sleepers.wake(other))
+            .take(most)
+            .count() as u64
     }
 
     pub(crate) fn count_worker(&self, seat: usize, stats: &Stats) {

@@ -14,10 +14,12 @@ pub(crate) fn work(shared: &Shared, seat: usize, crew: u64) {
     while shared.crew() == crew {
         if watch.take_part() {
             idle.end();
-        } else if idle.spins() {
-            crate::sync::spin_loop();
         } else {
-            watch.sleep(crew);
+            match idle.next() {
+                Pause::Spin => crate::sync::spin_loop(),
+                Pause::Yield => crate::sync::yield_now(),
+                Pause::Sleep => watch.sleep(crew),
+            }
         }
     }
 }
@@ -81,7 +83,7 @@ fn join(shared: &Shared, lane: &super::lane::Lane, epoch: Epoch, seat: usize, en
         notice,
     };
     // Two each, so that the news spreads like a tree while nobody wakes more than a few.
-    let wakes = shared.wake_near(seat, epoch.width(), 2);
+    let wakes = shared.wake_near(lane, epoch, seat, 2);
     shared.count_worker(seat, &Stats { joins: 1, wakes, ..Stats::default() });
     // SAFETY: `open` vouched for the call: this seat is below the width, entered, and calls once.
     unsafe { (notice.run)(notice.data, ticket) };
@@ -93,15 +95,26 @@ fn join(shared: &Shared, lane: &super::lane::Lane, epoch: Epoch, seat: usize, en
 /// How long a worker without work spins before it sleeps: as long as it pays, by what the last gaps were like.
 struct Idle {
     most: u64,
+    /// How long it spins before it lets another thread run that may be waiting for this very CPU.
+    stretch: u64,
     /// When this gap began; 0: there is work.
     since: u64,
+    /// When it last let others run.
+    yielded: u64,
     /// The usual length of a gap: a moving average in which one gap counts a quarter.
     usual: u64,
 }
 
+#[derive(Debug, PartialEq, Eq)]
+enum Pause {
+    Spin,
+    Yield,
+    Sleep,
+}
+
 impl Idle {
     fn new(most: u64) -> Self {
-        Self { most, since: 0, usual: 0 }
+        Self { most, stretch: most / 32, since: 0, yielded: 0, usual: 0 }
     }
 
     /// Work has come.
@@ -113,15 +126,21 @@ impl Idle {
         }
     }
 
-    /// Whether to go on spinning.
-    fn spins(&mut self) -> bool {
+    fn next(&mut self) -> Pause {
         let now = ticks();
         if self.since == 0 {
-            self.since = now;
+            (self.since, self.yielded) = (now, now);
         }
         // Where gaps are mostly longer than the longest spin, spinning to the end would be in vain.
         let budget = if self.usual <= self.most { self.most } else { self.most / 8 };
-        now.saturating_sub(self.since) < budget
+        if now.saturating_sub(self.since) >= budget {
+            return Pause::Sleep;
+        }
+        if now.saturating_sub(self.yielded) >= self.stretch {
+            self.yielded = now;
+            return Pause::Yield;
+        }
+        Pause::Spin
     }
 }
 
@@ -133,15 +152,29 @@ mod tests {
     fn long_gaps_shorten_the_spin_and_short_ones_bring_it_back() {
         let mut idle = Idle::new(1 << 40);
         idle.usual = (1 << 40) + 5;
-        assert!(idle.spins());
+        assert_eq!(idle.next(), Pause::Spin);
         idle.since = ticks().saturating_sub(1 << 38).max(1);
-        assert!(!idle.spins(), "an eighth has passed");
+        assert_eq!(idle.next(), Pause::Sleep, "an eighth has passed");
         idle.since = ticks();
         for _ in 0..8 {
             idle.end();
             idle.since = ticks();
         }
         idle.since = ticks().saturating_sub(1 << 38).max(1);
-        assert!(idle.spins(), "gaps are short again");
+        assert_ne!(idle.next(), Pause::Sleep, "gaps are short again");
+    }
+
+    #[test]
+    fn a_spinning_worker_lets_others_run_now_and_then() {
+        let mut idle = Idle::new(1 << 40);
+        assert_eq!(idle.next(), Pause::Spin);
+        idle.yielded = ticks().saturating_sub(1 << 36).max(1);
+        assert_eq!(idle.next(), Pause::Yield);
+        assert_eq!(idle.next(), Pause::Spin);
+    }
+
+    #[test]
+    fn no_spin_sleeps_at_once() {
+        assert_eq!(Idle::new(0).next(), Pause::Sleep);
     }
 }

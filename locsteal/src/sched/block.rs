@@ -58,6 +58,10 @@ impl Block {
         Self(AtomicU64::new(Span::EMPTY.pack()))
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        Span::unpack(self.0.load(Ordering::Relaxed)).is_empty()
+    }
+
     /// Sets the block while nobody else may touch it: before it is published, or after everyone has left.
     pub(crate) fn set(&self, span: Span) {
         self.0.store(span.pack(), Ordering::Relaxed);

@@ -7,8 +7,12 @@
 mod block;
 mod board;
 mod ending;
+mod look;
 mod partition;
 mod presence;
+mod rules;
+#[cfg(all(test, not(loom)))]
+mod rules_tests;
 mod schedule;
 mod step;
 mod victims;
@@ -17,6 +21,8 @@ pub(crate) use board::{Board, Entry};
 pub(crate) use ending::Ending;
 pub(crate) use partition::Deal;
 pub(crate) use presence::Generation;
+#[cfg(feature = "simulator")]
+pub(crate) use rules::{Rules, Sight, Standard};
 pub(crate) use schedule::Kind;
 pub use schedule::{Locality, Schedule};
 pub(crate) use step::{Step, View, Walk};

@@ -4,11 +4,13 @@ use std::ops::Range;
 
 use super::block::Span;
 use super::board::Board;
+use super::look::Look;
 use super::partition::Deal;
-use super::presence::{Generation, Phase, Stamp};
+use super::presence::{Generation, Phase};
+use super::rules::{Rules, Sight, Standard};
 use super::schedule::{Kind, Locality};
-use super::victims::{Orders, Thief, Tier};
-use crate::stats::{ByTier, Stats};
+use super::victims::{Orders, Thief};
+use crate::stats::Stats;
 
 /// One loop as every participant sees it. Times are in any unit, all by the same clock.
 #[derive(Clone, Copy, Debug)]
@@ -51,48 +53,47 @@ pub(crate) enum Step {
     Leave,
 }
 
-/// What a look at one victim came to.
-enum Look {
-    Got(Span),
-    /// Nothing now, perhaps later.
-    Later,
-    Nothing,
-}
-
 /// One participant's private state.
 #[derive(Debug)]
 pub(crate) struct Walk {
-    thief: Thief,
+    pub(super) thief: Thief,
     role: Role,
     /// The block of its own seat, whatever has become of it.
-    own: Span,
+    pub(super) own: Span,
     /// Units taken and not yet given out.
     hand: Span,
     /// The first unit of the next dealt chunk ([`Kind::StaticChunk`]); `None`: none.
-    dealt: Option<u64>,
+    pub(super) dealt: Option<u64>,
     /// The seat whose block it takes from the front: its own, or the one that it rescued last.
-    at_block: usize,
+    pub(super) at_block: usize,
     /// The size of its last chunk, in units.
-    last: u32,
+    pub(super) last: u32,
+    /// When its last chunk began; 0: that is not known.
+    began: u64,
+    /// How long its last chunk took; 0: that is not known.
+    took: u64,
     /// When it first ran out of work.
-    idle_since: Option<u64>,
+    pub(super) idle_since: Option<u64>,
     /// Seats below this one have left for good (the caller only).
     settled: usize,
-    tally: Stats,
+    pub(super) tally: Stats,
 }
 
-/// A chunk of an own block is at least this share of the block at first, so that one expensive stretch does not end
-/// up in one chunk; it doubles from chunk to chunk.
+/// A first chunk is this share of the own block, so that one expensive stretch does not end up in one chunk.
 const FIRST_SHARE: u32 = 64;
 /// A chunk is at most this share of what is left in the block, so that the tail stays fine.
 const MOST_SHARE: u32 = 4;
-/// A thief takes this share of what is left.
-const STEAL_SHARE: u32 = 4;
+/// Later chunks are to take about this share of [`View::patience`], the time that waking a worker takes: short enough
+/// to balance loops that are worth sharing, long enough that taking chunks costs nothing.
+const CHUNK_SHARE: u64 = 16;
+/// What takes less than this share of it is not worth sharing.
+const TINY_SHARE: u64 = 128;
 
 impl Walk {
     /// The caller sits down, before the loop is opened to others.
     pub(crate) fn caller(thief: Thief, view: &View<'_>) -> Self {
         let mut walk = Self::new(thief, Role::Caller);
+        walk.began = view.launched;
         walk.begin_own(view);
         view.board.seat(thief.seat).presence.publish(view.generation, Phase::Present);
         walk
@@ -125,6 +126,8 @@ impl Walk {
             dealt: None,
             at_block: thief.seat,
             last: 0,
+            began: 0,
+            took: 0,
             idle_since: None,
             settled: 0,
             tally: Stats::default(),
@@ -152,6 +155,7 @@ impl Walk {
                 self.last = self.own.len() / (2 * FIRST_SHARE);
                 let (first, rest) = self.own.split_front(self.chunk(self.own, view));
                 self.hand = first;
+                self.last = first.len();
                 view.board.seat(self.thief.seat).block.set(rest);
             }
             Kind::Dynamic | Kind::DynamicChunk(_) => {}
@@ -159,25 +163,47 @@ impl Walk {
     }
 
     /// What to do next. `now` is asked only when it matters.
+    #[inline]
     pub(crate) fn step(&mut self, view: &View<'_>, now: impl Fn() -> u64) -> Step {
+        self.step_by(view, now, &mut Standard)
+    }
+
+    /// What to do next by other rules than those of the design.
+    #[inline]
+    pub(crate) fn step_by(
+        &mut self,
+        view: &View<'_>,
+        now: impl Fn() -> u64,
+        rules: &mut impl Rules,
+    ) -> Step {
         let limit = view.deal.units_below(view.board.ending().bound());
         let own = match view.kind {
-            Kind::Static => self.from_hand(limit),
-            Kind::StaticChunk(chunk) => self.from_deal(view, chunk, limit),
-            Kind::Steal => self.from_hand(limit).or_else(|| self.from_block(view, limit)),
+            Kind::Static => self.take_held(limit),
+            Kind::StaticChunk(chunk) => self.take_dealt(view, chunk, limit),
+            Kind::Steal => {
+                self.take_held(limit).or_else(|| self.take_front(view, limit, &now, rules))
+            }
             Kind::Dynamic => {
                 let share = 2 * view.deal.width() as u32;
                 let choose = |left: u32| (left / share).max(view.grain);
+                rules.saw(Sight::Counted);
                 some(view.board.take_counted(limit, choose))
             }
-            Kind::DynamicChunk(chunk) => some(view.board.take_counted(limit, |_| chunk)),
+            Kind::DynamicChunk(chunk) => {
+                rules.saw(Sight::Counted);
+                some(view.board.take_counted(limit, |_| chunk))
+            }
         };
         if let Some(span) = own {
             return self.run(view, span);
         }
         if view.kind.has_blocks() {
-            match self.look_around(view, limit, now) {
-                Look::Got(span) => return self.run(view, span),
+            match self.look_around(view, limit, &now, rules) {
+                Look::Got(span) => {
+                    // The time since then was spent looking.
+                    self.began = 0;
+                    return self.run(view, span);
+                }
                 Look::Later => return Step::Wait(None),
                 Look::Nothing => {}
             }
@@ -199,19 +225,19 @@ impl Walk {
             && !(self.own.lo <= span.lo && span.hi <= self.own.hi)
         {
             let home = view.deal.seat_of(span.lo);
-            *tier_of(&mut self.tally.moved, view.orders.tier(self.thief.near, home)) += iterations;
+            *self.tally.moved.at(view.orders.tier(self.thief.near, home)) += iterations;
         }
         Step::Run(positions)
     }
 
     /// What this participant holds already.
-    fn from_hand(&mut self, limit: u32) -> Option<Span> {
+    fn take_held(&mut self, limit: u32) -> Option<Span> {
         let hand = std::mem::take(&mut self.hand);
         some(below(hand, limit))
     }
 
     /// The next of the chunks that were dealt to a seat.
-    fn from_deal(&mut self, view: &View<'_>, chunk: u32, limit: u32) -> Option<Span> {
+    pub(super) fn take_dealt(&mut self, view: &View<'_>, chunk: u32, limit: u32) -> Option<Span> {
         let lo = self.dealt?;
         if lo >= u64::from(limit) {
             self.dealt = None;
@@ -224,16 +250,26 @@ impl Walk {
     }
 
     /// The next chunk from the front of the block that it works on: a rescued one first, then its own.
-    fn from_block(&mut self, view: &View<'_>, limit: u32) -> Option<Span> {
+    fn take_front(
+        &mut self,
+        view: &View<'_>,
+        limit: u32,
+        now: impl Fn() -> u64,
+        rules: &mut impl Rules,
+    ) -> Option<Span> {
         loop {
+            rules.saw(Sight::Took(self.at_block));
             let block = &view.board.seat(self.at_block).block;
-            let taken = block.take(|left| {
-                let left = below(left, limit);
-                left.split_front(self.chunk(left, view))
-            });
-            if let Some(span) = taken {
-                self.last = span.len();
-                return Some(span);
+            if !block.is_empty() {
+                self.note_time(now());
+                let taken = block.take(|left| {
+                    let left = below(left, limit);
+                    left.split_front(self.chunk(left, view))
+                });
+                if let Some(span) = taken {
+                    self.last = span.len();
+                    return Some(span);
+                }
             }
             if self.at_block == self.thief.seat {
                 return None;
@@ -242,124 +278,25 @@ impl Walk {
         }
     }
 
+    /// The last chunk has just ended, and the next one begins.
+    fn note_time(&mut self, now: u64) {
+        self.took = if self.began == 0 { 0 } else { now.saturating_sub(self.began) };
+        self.began = now;
+    }
+
     /// How many units of `left` make the next chunk.
-    fn chunk(&self, left: Span, view: &View<'_>) -> u32 {
-        self.last.saturating_mul(2).min(left.len() / MOST_SHARE).max(view.grain)
-    }
-
-    /// One pass over the near victims, then, if that found nothing, one over the far ones.
-    fn look_around(&mut self, view: &View<'_>, limit: u32, now: impl Fn() -> u64) -> Look {
-        let width = view.deal.width();
-        let mut result = Look::Nothing;
-        let mut over = None;
-        let mut expired =
-            |walk: &mut Self| *over.get_or_insert_with(|| walk.had_chance(view, &now));
-        for victim in view.orders.local(self.thief, view.locality, width) {
-            match self.look_at(view, victim, limit, &mut expired) {
-                Look::Nothing => {}
-                Look::Later => result = Look::Later,
-                got @ Look::Got(_) => return got,
-            }
-        }
-        let mut remote = view.orders.remote(self.thief, view.locality, width).peekable();
-        self.tally.remote_passes += u64::from(remote.peek().is_some());
-        for victim in remote {
-            match self.look_at(view, victim, limit, &mut expired) {
-                Look::Nothing => {}
-                Look::Later => result = Look::Later,
-                got @ Look::Got(_) => return got,
-            }
-        }
-        result
-    }
-
-    /// Whether the owners of blocks that nobody has begun have had a fair chance: about as long as this participant's
-    /// own block took, by the one clock that all blocks share, and at most `patience` more.
-    fn had_chance(&mut self, view: &View<'_>, now: impl Fn() -> u64) -> bool {
-        if view.launched == 0 {
-            return true;
-        }
-        let now = now();
-        let own = self.idle_since.get_or_insert(now).saturating_sub(view.launched);
-        now.saturating_sub(view.launched) >= own.saturating_add(own.min(view.patience))
-    }
-
-    fn look_at(
-        &mut self,
-        view: &View<'_>,
-        victim: usize,
-        limit: u32,
-        expired: &mut impl FnMut(&mut Self) -> bool,
-    ) -> Look {
-        if victim == self.thief.seat {
-            return Look::Nothing;
-        }
-        let line = view.board.seat(victim);
-        let seen = line.presence.read();
-        match seen.phase(view.generation) {
-            None => {
-                if !has_work(view, victim, limit) {
-                    return Look::Nothing;
-                }
-                if !expired(self) {
-                    self.tally.protected_skips += 1;
-                    return Look::Later;
-                }
-                self.rescue(view, victim, limit, seen)
-            }
-            Some(Phase::Begun | Phase::Taken) if view.kind.publishes() => Look::Later,
-            Some(Phase::Present | Phase::Rescued) if view.kind.publishes() => {
-                self.steal(view, victim, limit)
-            }
-            Some(_) => Look::Nothing,
-        }
-    }
-
-    /// Begins a block in place of its owner.
-    fn rescue(&mut self, view: &View<'_>, victim: usize, limit: u32, seen: Stamp) -> Look {
-        let line = view.board.seat(victim);
-        let block = below(view.deal.block(victim), limit);
-        let (first, rest) = match view.kind {
-            Kind::Steal => block.split_front(self.chunk(block, view)),
-            _ => (block, Span::EMPTY),
+    pub(super) fn chunk(&self, left: Span, view: &View<'_>) -> u32 {
+        let (last, aim) = (self.last, view.patience / CHUNK_SHARE);
+        let tiny = view.patience / TINY_SHARE;
+        let next = match self.took {
+            0 => last.saturating_mul(2),
+            took if u64::from(left.len()) * took < tiny * u64::from(last) => return left.len(),
+            took if took < tiny => last.saturating_mul(8),
+            took if took < aim => last.saturating_mul(2),
+            took if took < 4 * aim => last,
+            _ => last / 2,
         };
-        // What is taken whole leaves nothing that a late owner could help with.
-        let phase = if rest.is_empty() { Phase::Shut } else { Phase::Taken };
-        if !line.presence.claim(seen, view.generation, phase) {
-            return Look::Later;
-        }
-        self.tally.rescues += 1;
-        if !rest.is_empty() {
-            line.block.set(rest);
-            line.presence.publish(view.generation, Phase::Rescued);
-            self.at_block = victim;
-            self.last = first.len();
-        }
-        if let Kind::StaticChunk(chunk) = view.kind {
-            self.dealt = Some(dealt_first(victim, chunk));
-            return self.from_deal(view, chunk, limit).map_or(Look::Later, Look::Got);
-        }
-        Look::Got(first)
-    }
-
-    /// Takes a quarter of what is left in a block, from its back; what is not run at once goes into the own block.
-    fn steal(&mut self, view: &View<'_>, victim: usize, limit: u32) -> Look {
-        let stolen = view.board.seat(victim).block.take(|left| {
-            let left = below(left, limit);
-            left.split_back((left.len() / STEAL_SHARE).max(view.grain))
-        });
-        let Some(stolen) = stolen else {
-            return Look::Nothing;
-        };
-        *tier_of(&mut self.tally.steals, view.orders.tier(self.thief.near, victim)) += 1;
-        self.at_block = self.thief.seat;
-        let (first, rest) = stolen.split_front(self.chunk(stolen, view));
-        if rest.is_empty() || view.board.seat(self.thief.seat).block.refill(rest) {
-            self.last = first.len();
-            Look::Got(first)
-        } else {
-            Look::Got(stolen)
-        }
+        next.min(left.len() / MOST_SHARE).max(view.grain)
     }
 
     /// Closes the seats that nobody sits in; the first seat whose owner is still inside, if any.
@@ -385,36 +322,15 @@ impl Walk {
     }
 }
 
-/// Whether a seat that nobody has begun has anything to begin.
-fn has_work(view: &View<'_>, seat: usize, limit: u32) -> bool {
-    let first = match view.kind {
-        Kind::StaticChunk(chunk) => dealt_first(seat, chunk),
-        _ => {
-            let block = view.deal.block(seat);
-            if block.is_empty() { u64::MAX } else { block.lo.into() }
-        }
-    };
-    first < u64::from(limit)
-}
-
 /// The first unit that [`Kind::StaticChunk`] deals to a seat.
-fn dealt_first(seat: usize, chunk: u32) -> u64 {
+pub(super) fn dealt_first(seat: usize, chunk: u32) -> u64 {
     seat as u64 * u64::from(chunk)
 }
 
-fn below(span: Span, limit: u32) -> Span {
+pub(super) fn below(span: Span, limit: u32) -> Span {
     Span::new(span.lo, span.hi.min(limit))
 }
 
 fn some(span: Span) -> Option<Span> {
     Some(span).filter(|span| !span.is_empty())
-}
-
-fn tier_of(counts: &mut ByTier, tier: Tier) -> &mut u64 {
-    match tier {
-        Tier::Llc => &mut counts.llc,
-        Tier::Node => &mut counts.node,
-        Tier::Remote => &mut counts.remote,
-        Tier::Unknown => &mut counts.unknown,
-    }
 }

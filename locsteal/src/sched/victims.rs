@@ -4,6 +4,8 @@
 //! cache, the rest of its node, then the other nodes by distance. Near tiers start after the thief; far ones are
 //! rotated by the thief's rank within its node, so that a node's thieves spread over their victims.
 
+use crate::stats::Tier;
+
 /// Where a seat lives, as far as the order of victims is concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SeatHome {
@@ -21,19 +23,6 @@ pub(crate) struct Thief {
     pub(crate) near: usize,
 }
 
-/// How far apart two seats are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Tier {
-    /// They share the last-level cache within a node.
-    Llc,
-    /// They share the node.
-    Node,
-    /// They are on different nodes.
-    Remote,
-    /// Nobody knows.
-    Unknown,
-}
-
 /// One thief's victims.
 #[derive(Clone, Debug)]
 struct Order {
@@ -45,7 +34,6 @@ struct Order {
 /// Every thief's victims, for each [`Locality`](super::Locality).
 #[derive(Clone, Debug)]
 pub(crate) struct Orders {
-    seats: usize,
     /// Empty where homes are unknown: every order is cyclic then.
     homes: Vec<SeatHome>,
     by_cache: Vec<Order>,
@@ -54,8 +42,8 @@ pub(crate) struct Orders {
 
 impl Orders {
     /// Orders of a pool whose seats' homes are not known.
-    pub(crate) fn cyclic(seats: usize) -> Self {
-        Self { seats, homes: Vec::new(), by_cache: Vec::new(), by_node: Vec::new() }
+    pub(crate) fn cyclic() -> Self {
+        Self { homes: Vec::new(), by_cache: Vec::new(), by_node: Vec::new() }
     }
 
     /// Orders from homes and the distance between two nodes (of two distinct ones; smaller is nearer).
@@ -63,12 +51,7 @@ impl Orders {
         let orders = |use_cache: bool| -> Vec<Order> {
             (0..homes.len()).map(|thief| order(homes, &distance, thief, use_cache)).collect()
         };
-        Self {
-            seats: homes.len(),
-            homes: homes.to_vec(),
-            by_cache: orders(true),
-            by_node: orders(false),
-        }
+        Self { homes: homes.to_vec(), by_cache: orders(true), by_node: orders(false) }
     }
 
     pub(crate) fn is_cyclic(&self) -> bool {
@@ -117,10 +100,6 @@ impl Orders {
             super::Locality::Node => self.by_node.get(thief),
             super::Locality::Flat => None,
         }
-    }
-
-    pub(crate) fn seats(&self) -> usize {
-        self.seats
     }
 }
 
@@ -261,9 +240,11 @@ mod tests {
         let mixed: Vec<SeatHome> = [(Some(0), 0), (None, 0), (Some(1), 0), (None, 1), (Some(2), 1)]
             .map(|(domain, node)| SeatHome { domain, node })
             .to_vec();
-        for orders in [two_by_two(), Orders::new(&mixed, |_, _| 20), Orders::cyclic(7)] {
+        for (orders, seats) in
+            [(two_by_two(), 8), (Orders::new(&mixed, |_, _| 20), 5), (Orders::cyclic(), 7)]
+        {
             for locality in [Llc, Node, Flat] {
-                for width in 1..=orders.seats() {
+                for width in 1..=seats {
                     for seat in 0..width {
                         let mut seen = whole(&orders, seat, locality, width);
                         seen.sort_unstable();

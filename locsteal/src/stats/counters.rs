@@ -71,7 +71,7 @@ fn to_array(stats: &Stats) -> [u64; FIELDS] {
 fn from_array(numbers: [u64; FIELDS]) -> Stats {
     let mut numbers = numbers.into_iter();
     let mut next = || numbers.next().unwrap_or_default();
-    let mut tiers = |next: &mut dyn FnMut() -> u64| ByTier {
+    let tiers = |next: &mut dyn FnMut() -> u64| ByTier {
         llc: next(),
         node: next(),
         remote: next(),

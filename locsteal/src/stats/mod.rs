@@ -7,6 +7,19 @@ use std::ops::{Add, AddAssign, Sub};
 
 pub(crate) use counters::Counters;
 
+/// How far apart two seats are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Tier {
+    /// They share the last-level cache within a NUMA node.
+    Llc,
+    /// They share the node.
+    Node,
+    /// They are on different nodes.
+    Remote,
+    /// Nobody knows.
+    Unknown,
+}
+
 /// Counts by how far apart two seats are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -25,6 +38,16 @@ impl ByTier {
     /// The sum over all tiers.
     pub const fn total(&self) -> u64 {
         self.llc + self.node + self.remote + self.unknown
+    }
+
+    /// The count of one tier.
+    pub(crate) fn at(&mut self, tier: Tier) -> &mut u64 {
+        match tier {
+            Tier::Llc => &mut self.llc,
+            Tier::Node => &mut self.node,
+            Tier::Remote => &mut self.remote,
+            Tier::Unknown => &mut self.unknown,
+        }
     }
 }
 

@@ -2,10 +2,9 @@
 
 use super::{CpuSet, Domain, Node, Place, Topology};
 
-/// Distance of a node to itself, and to another one of which nothing is known: the kernel's own
-/// defaults.
-pub(super) const LOCAL_DISTANCE: u32 = 10;
-pub(super) const REMOTE_DISTANCE: u32 = 20;
+/// The kernel's own defaults for the distance of a node to itself, and to another one.
+const LOCAL_DISTANCE: u32 = 10;
+const REMOTE_DISTANCE: u32 = 20;
 
 /// What files, or a person, say of a machine.
 #[derive(Default)]
@@ -13,20 +12,21 @@ pub(super) struct Claims {
     /// The online, allowed CPUs.
     pub(super) cpus: CpuSet,
     pub(super) caches: Vec<CacheClaim>,
-    /// CPUs of one core each.
+    /// CPUs of which a cache could not be read, maybe one higher than what they claim.
+    pub(super) doubtful: CpuSet,
+    /// The hardware threads of one core each. May hold CPUs that are not usable.
     pub(super) cores: Vec<CpuSet>,
     pub(super) nodes: Vec<NodeClaim>,
     pub(super) notes: Vec<String>,
 }
 
-/// What one CPU says of its highest-level data or unified cache.
+/// What CPUs say of their highest-level data or unified cache. Each CPU is in one claim at most.
 pub(super) struct CacheClaim {
-    pub(super) cpu: usize,
-    pub(super) level: Option<u32>,
-    /// Who shares it. May hold CPUs that are not usable.
+    /// Who shares the cache. May hold CPUs that are not usable.
     pub(super) shared: CpuSet,
-    /// Another cache of this CPU could not be read, and may have been a higher one.
-    pub(super) doubtful: bool,
+    /// Those who say so.
+    pub(super) claimants: CpuSet,
+    pub(super) level: Option<u32>,
 }
 
 /// What one node says of itself.
@@ -34,7 +34,7 @@ pub(super) struct NodeClaim {
     pub(super) id: usize,
     /// May hold CPUs that are not usable, and none at all.
     pub(super) cpus: CpuSet,
-    /// Node id and distance; a node that is not there has no known distance.
+    /// Node ids and distances; what is not here is unknown.
     pub(super) distances: Vec<(usize, u32)>,
 }
 
@@ -47,7 +47,7 @@ impl Claims {
                 places[cpu].node = Some(index as u32);
             }
         }
-        let domains = self.settle_domains(&places);
+        let domains = self.settle_domains(&nodes);
         for (index, domain) in domains.iter().enumerate() {
             for cpu in &domain.cpus {
                 places[cpu].domain = Some(index as u32);
@@ -71,110 +71,95 @@ impl Claims {
             }
             seen = seen.union(&node.cpus);
         }
-        let usable: Vec<(&NodeClaim, CpuSet)> = self
-            .nodes
-            .iter()
-            .map(|node| (node, node.cpus.intersection(&self.cpus)))
-            .filter(|(_, cpus)| !cpus.is_empty())
-            .collect();
+        let mut claims: Vec<&NodeClaim> = Vec::new();
+        let mut nodes: Vec<Node> = Vec::new();
+        for claim in &self.nodes {
+            let cpus = claim.cpus.intersection(&self.cpus);
+            if !cpus.is_empty() {
+                claims.push(claim);
+                nodes.push(Node { id: claim.id, cpus, domains: 0..0 });
+            }
+        }
         let outside = self.cpus.difference(&seen);
-        if !usable.is_empty() && !outside.is_empty() {
+        if !nodes.is_empty() && !outside.is_empty() {
             self.notes.push(format!("the node of CPUs {outside} is unknown"));
         }
-        let mut distances = Vec::with_capacity(usable.len() * usable.len());
-        for (from, _) in &usable {
-            for (to, _) in &usable {
-                // The way back is the better guess where a row is damaged.
+        let mut distances = Vec::with_capacity(claims.len() * claims.len());
+        for from in &claims {
+            for to in &claims {
+                // Where a row is damaged, the way back is the better guess.
                 let known = from.distance_to(to.id).or_else(|| to.distance_to(from.id));
                 let default = if from.id == to.id { LOCAL_DISTANCE } else { REMOTE_DISTANCE };
                 distances.push(known.unwrap_or(default));
             }
         }
-        let nodes = usable
-            .into_iter()
-            .map(|(node, cpus)| Node { id: node.id, cpus, domains: 0..0 })
-            .collect();
         (nodes, distances)
     }
 
     /// CPUs that claim the same sharing set, and are in the same node, form a domain. Since each CPU
     /// has one claim, domains cannot overlap, whatever the sets are.
-    fn settle_domains(&mut self, places: &[Place]) -> Vec<Domain> {
-        self.drop_bad_claims();
-        let mut groups: Vec<(CpuSet, Domain)> = Vec::new();
-        for claim in &self.caches {
-            let node = places[claim.cpu].node.map(|node| node as usize);
-            let same = |(shared, domain): &&mut (CpuSet, Domain)| {
-                *shared == claim.shared && domain.node == node
-            };
-            if let Some((_, domain)) = groups.iter_mut().find(same) {
-                domain.cpus.insert(claim.cpu);
-                domain.level = domain.level.max(claim.level);
-            } else {
-                let domain =
-                    Domain { cpus: [claim.cpu].into_iter().collect(), node, level: claim.level };
-                groups.push((claim.shared.clone(), domain));
+    fn settle_domains(&mut self, nodes: &[Node]) -> Vec<Domain> {
+        self.check_caches();
+        let mut domains = Vec::new();
+        for CacheClaim { claimants, level, .. } in &self.caches {
+            let mut rest = claimants.clone();
+            for (index, node) in nodes.iter().enumerate() {
+                let cpus = claimants.intersection(&node.cpus);
+                rest = rest.difference(&cpus);
+                domains.push(Domain { cpus, node: Some(index), level: *level });
             }
+            domains.push(Domain { cpus: rest, node: None, level: *level });
         }
-        let mut domains: Vec<Domain> = groups.into_iter().map(|(_, domain)| domain).collect();
+        domains.retain(|domain| !domain.cpus.is_empty());
         domains.sort_by_key(|domain| (domain.node.unwrap_or(usize::MAX), domain.cpus.first()));
         domains
     }
 
-    /// Leaves one claim a usable CPU at most, each of a set that holds the CPU itself; notes those
-    /// on which the CPUs that they name do not agree.
-    fn drop_bad_claims(&mut self) {
-        let mut claimed = CpuSet::new();
+    /// Leaves as claimants only usable CPUs whose claim holds themselves and can be trusted; notes
+    /// where CPUs are named by others and do not agree.
+    fn check_caches(&mut self) {
         let mut not_in_own = CpuSet::new();
-        self.caches.retain(|claim| {
-            let usable = self.cpus.contains(claim.cpu);
-            let sound = claim.shared.contains(claim.cpu);
-            if usable && !sound {
-                not_in_own.insert(claim.cpu);
-            }
-            usable && sound && claimed.insert(claim.cpu)
-        });
+        for claim in &mut self.caches {
+            let usable = claim.claimants.intersection(&self.cpus);
+            claim.claimants = usable.intersection(&claim.shared);
+            not_in_own = not_in_own.union(&usable.difference(&claim.shared));
+        }
         if !not_in_own.is_empty() {
             self.notes.push(format!(
-                "the cache of CPUs {not_in_own} says that they do not share it themselves: \
-                 it is taken as unknown"
+                "the highest cache of CPUs {not_in_own} is said to be shared by others alone: it \
+                 is taken as unknown"
             ));
         }
 
-        let mut contradicted = CpuSet::new();
-        let mut distrusted = CpuSet::new();
-        for (index, claim) in self.caches.iter().enumerate() {
-            // Looking at each different set once keeps this linear on sane machines.
-            if self.caches[..index].iter().any(|earlier| earlier.shared == claim.shared) {
-                continue;
+        let claimants = |caches: &[CacheClaim]| {
+            caches.iter().fold(CpuSet::new(), |all, claim| all.union(&claim.claimants))
+        };
+        let all = claimants(&self.caches);
+        let disagreeing = self.caches.iter().fold(CpuSet::new(), |found, claim| {
+            if claim.claimants.is_empty() {
+                return found;
             }
-            for other in &self.caches {
-                if other.shared != claim.shared && claim.shared.contains(other.cpu) {
-                    if other.doubtful {
-                        distrusted.insert(other.cpu);
-                    } else {
-                        contradicted.insert(other.cpu);
-                    }
-                }
-            }
+            found.union(&claim.shared.intersection(&all).difference(&claim.claimants))
+        });
+        for claim in &mut self.caches {
+            // What could not be read of these explains the contradiction.
+            let distrusted = disagreeing.intersection(&self.doubtful);
+            claim.claimants = claim.claimants.difference(&distrusted);
         }
-        self.caches.retain(|claim| !distrusted.contains(claim.cpu));
-        if !contradicted.is_empty() {
+        let disagreeing = disagreeing.difference(&self.doubtful);
+        if !disagreeing.is_empty() {
             self.notes.push(format!(
-                "others list CPUs {contradicted} as sharing a cache with them, which these do not \
-                 confirm: only CPUs that agree are taken as sharing"
+                "CPUs {disagreeing} do not confirm that they share a cache with others that say so: \
+                 only CPUs that agree are taken as sharing"
             ));
         }
     }
 
-    fn settle_cores(&mut self, places: &mut [Place]) -> Vec<CpuSet> {
+    fn settle_cores(&self, places: &mut [Place]) -> Vec<CpuSet> {
         let mut cores: Vec<CpuSet> = Vec::new();
         for claim in &self.cores {
-            let core: CpuSet = claim
-                .intersection(&self.cpus)
-                .iter()
-                .filter(|&cpu| places[cpu].core.is_none())
-                .collect();
+            let usable = claim.intersection(&self.cpus);
+            let core: CpuSet = usable.iter().filter(|&cpu| places[cpu].core.is_none()).collect();
             if core.is_empty() {
                 continue;
             }
@@ -195,10 +180,11 @@ impl NodeClaim {
 
 /// Gives each node the indices of its domains, which are sorted by node.
 fn with_domains(mut nodes: Vec<Node>, domains: &[Domain]) -> Vec<Node> {
+    let mut start = 0;
     for (index, node) in nodes.iter_mut().enumerate() {
-        let start = domains.partition_point(|domain| domain.node.is_some_and(|node| node < index));
         let len = domains[start..].iter().take_while(|domain| domain.node == Some(index)).count();
         node.domains = start..start + len;
+        start += len;
     }
     nodes
 }

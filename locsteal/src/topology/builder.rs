@@ -202,10 +202,10 @@ impl TopologyBuilder {
             }
         }
 
-        let caches = self.domains.iter().flat_map(|shared| {
-            let claim =
-                |cpu| CacheClaim { cpu, level: None, shared: shared.clone(), doubtful: false };
-            shared.iter().map(claim)
+        let caches = self.domains.iter().map(|cpus| CacheClaim {
+            shared: cpus.clone(),
+            claimants: cpus.clone(),
+            level: None,
         });
         let distances_from = |id| {
             let row = self.distances.iter().rev().filter(|&&(from, ..)| from == id);
@@ -221,7 +221,7 @@ impl TopologyBuilder {
             caches: caches.collect(),
             cores: self.cores.clone(),
             nodes: nodes.collect(),
-            notes: Vec::new(),
+            ..Claims::default()
         };
         Ok(claims.assemble())
     }
@@ -242,4 +242,72 @@ fn union_of_disjoint<'a>(
         all = all.union(set);
     }
     Ok(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Node;
+    use super::*;
+
+    #[test]
+    fn distances_not_given_are_as_the_way_back_or_usual() {
+        let machine = Topology::builder()
+            .node(5, [2])
+            .node(3, [1])
+            .node(4, [0])
+            .distance(3, 4, 17)
+            .distance(5, 5, 11)
+            .distance(5, 3, 40)
+            .distance(5, 3, 41)
+            .build()
+            .unwrap();
+        let ids: Vec<usize> = machine.nodes().iter().map(Node::id).collect();
+        assert_eq!(ids, [3, 4, 5]);
+        let row = |from| [0, 1, 2].map(|to| machine.distance(from, to));
+        assert_eq!([row(0), row(1), row(2)], [[10, 17, 41], [17, 10, 20], [41, 20, 11]]);
+    }
+
+    #[test]
+    fn regular_machines_have_what_was_asked_for() {
+        let machine = Topology::regular(3, 2, 5);
+        assert_eq!((machine.cpus().len(), machine.nodes().len()), (30, 3));
+        assert!(machine.domains().iter().all(|domain| domain.cpus().len() == 5));
+        assert_eq!(Topology::regular(2, 0, 4), Topology::default());
+        assert_eq!(Topology::regular(0, 1, 1), Topology::default());
+    }
+
+    #[test]
+    fn contradictions_are_refused_in_words() {
+        let builder = Topology::builder;
+        for (machine, words) in [
+            (builder().node(0, 0..2).node(1, 1..3), "two nodes hold CPU 1: give it to one of them"),
+            (
+                builder().domain(0..2).domain([5, 0]),
+                "two domains hold CPU 0: give it to one of them",
+            ),
+            (builder().core([1]).core([1]), "two cores hold CPU 1: give it to one of them"),
+            (
+                builder().node(2, [0]).node(2, [1]),
+                "two nodes have the id 2: name all CPUs of a node at once",
+            ),
+            (builder().domain([]), "a domain has no CPU: leave it out"),
+            (
+                builder().node(0, [0]).distance(0, 1, 20),
+                "a distance names node 1, which was not given: add it by `node`",
+            ),
+            (
+                builder().node(0, [0]).distance(0, 0, 0),
+                "the distance from node 0 to node 0 is 0: it is 10 within a node, and more between \
+                 nodes",
+            ),
+        ] {
+            assert_eq!(machine.build().unwrap_err().to_string(), words);
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "no distance from node index 0 to 2: the topology has 2 nodes")]
+    fn there_is_no_distance_to_a_node_that_is_not_there() {
+        Topology::regular(2, 1, 1).distance(0, 2);
+    }
 }

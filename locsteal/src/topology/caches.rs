@@ -4,80 +4,104 @@
 //! list of the CPUs that share it. Their order is nobody's promise, so the highest level wins, not
 //! the highest index.
 
-use super::assemble::CacheClaim;
+use super::CpuSet;
+use super::assemble::{CacheClaim, Claims};
 use super::kernel_files::{FileProblem, KernelFiles};
-use super::{CpuSet, sysfs::Losses};
+use super::sysfs::Losses;
 
 /// A CPU's highest-level data or unified cache.
 struct Leaf {
-    index: u32,
+    index: usize,
     /// No leaf has a higher index.
     is_last: bool,
     level: u32,
     shared: CpuSet,
 }
 
-/// The claims of all these CPUs, in order.
-pub(super) fn read(
-    files: &mut KernelFiles,
-    cpus: &CpuSet,
-    notes: &mut Vec<String>,
-) -> Vec<CacheClaim> {
-    let mut claims = Vec::with_capacity(cpus.len());
-    let mut leaves: Vec<Leaf> = Vec::new();
+/// Adds the claims of all these CPUs.
+pub(super) fn read(files: &mut KernelFiles<'_>, cpus: &CpuSet, claims: &mut Claims) {
+    let mut found = Found::default();
     let mut without = CpuSet::new();
-    let mut damaged = Losses::default();
+    let mut losses = Losses::default();
+    let mut damaged = Vec::new();
     for cpu in cpus {
-        let named_by = leaves.iter().find(|leaf| leaf.shared.contains(cpu));
-        if let Some(leaf) = named_by.filter(|leaf| confirms(files, cpu, leaf)) {
-            claims.push(leaf.claim(cpu, false));
+        if found.confirm(files, cpu) {
             continue;
         }
         let mut problem = None;
         let leaf = highest_leaf(files, cpu, &mut problem);
-        if leaf.is_none() && problem.is_none() {
-            without.insert(cpu);
-        }
-        let doubtful = problem.is_some();
-        if let Some(problem) = problem {
-            damaged.add(cpu, &problem);
-        }
-        if let Some(leaf) = leaf {
-            claims.push(leaf.claim(cpu, doubtful));
-            if !doubtful {
-                leaves.push(leaf);
+        match (leaf, problem) {
+            (leaf, Some(problem)) => {
+                losses.add(cpu, &problem);
+                damaged.push((cpu, leaf));
+            }
+            (Some(leaf), None) => found.add(cpu, leaf),
+            (None, None) => {
+                without.insert(cpu);
             }
         }
     }
-    if !without.is_empty() {
-        notes.push(format!("CPUs {without} show no data cache"));
+    for (cpu, leaf) in damaged {
+        // What is damaged may be what tells the highest cache, which others can know.
+        if !found.confirm(files, cpu)
+            && let Some(leaf) = leaf
+        {
+            claims.doubtful.insert(cpu);
+            found.add(cpu, leaf);
+        }
     }
-    damaged.note("caches", notes);
-    claims
+    claims.caches.extend(found.0.into_iter().map(|(leaf, claimants)| CacheClaim {
+        shared: leaf.shared,
+        claimants,
+        level: Some(leaf.level),
+    }));
+    if !without.is_empty() {
+        claims.notes.push(format!("CPUs {without} show no data cache"));
+    }
+    if let Some((cpus, first)) = losses.found() {
+        claims.notes.push(format!("not all caches of CPUs {cpus} can be read: {first}"));
+    }
 }
 
-impl Leaf {
-    fn claim(&self, cpu: usize, doubtful: bool) -> CacheClaim {
-        CacheClaim { cpu, level: Some(self.level), shared: self.shared.clone(), doubtful }
+/// The different sharing sets found so far, and the CPUs that claim them.
+#[derive(Default)]
+struct Found(Vec<(Leaf, CpuSet)>);
+
+impl Found {
+    fn add(&mut self, cpu: usize, leaf: Leaf) {
+        match self.0.iter_mut().find(|(known, _)| known.shared == leaf.shared) {
+            Some((known, claimants)) => {
+                known.level = known.level.max(leaf.level);
+                claimants.insert(cpu);
+            }
+            None => self.0.push((leaf, [cpu].into_iter().collect())),
+        }
+    }
+
+    /// Adds a CPU that others name, if it says the same as they.
+    fn confirm(&mut self, files: &mut KernelFiles<'_>, cpu: usize) -> bool {
+        let mut named_by = self.0.iter_mut().filter(|(leaf, _)| leaf.shared.contains(cpu));
+        let agreed = named_by.find(|(leaf, _)| confirms(files, cpu, leaf));
+        agreed.is_some_and(|(_, claimants)| claimants.insert(cpu))
     }
 }
 
 /// Whether a CPU that another one names as sharing its highest cache says the same.
 ///
-/// It saves most of the reading: a CPU that shows a cache of that level and sharing set, and none
-/// of a higher index, has it as its highest one too. Otherwise all its caches must be looked at.
-fn confirms(files: &mut KernelFiles, cpu: usize, leaf: &Leaf) -> bool {
-    let Leaf { index, is_last, level, shared } = leaf;
-    *is_last
-        && files.list(&path(cpu, *index, "shared_cpu_list")).is_ok_and(|list| list == *shared)
-        && files.number::<u32>(&path(cpu, *index, "level")).is_ok_and(|found| found == *level)
-        && !files.exists(&format!("cpu/cpu{cpu}/cache/index{}", index + 1))
+/// It saves most of the reading: where the last cache of one CPU is its highest, a CPU with the same
+/// sharing set under that index, and none of a higher index, has it as its highest one too. Where
+/// anything differs, all caches of the CPU must be looked at.
+fn confirms(files: &mut KernelFiles<'_>, cpu: usize, leaf: &Leaf) -> bool {
+    leaf.is_last
+        && files
+            .list(&path(cpu, leaf.index, "shared_cpu_list"))
+            .is_ok_and(|shared| shared == leaf.shared)
+        && !files.exists(&format!("cpu/cpu{cpu}/cache/index{}", leaf.index + 1))
 }
 
-/// Leaves the first problem, if any, in `problem`; the leaf is then the highest of those that could
-/// be read.
+/// The highest cache of those that could be read. The first problem, if any, is left in `problem`.
 fn highest_leaf(
-    files: &mut KernelFiles,
+    files: &mut KernelFiles<'_>,
     cpu: usize,
     problem: &mut Option<FileProblem>,
 ) -> Option<Leaf> {
@@ -102,16 +126,7 @@ fn highest_leaf(
     }
     levels.sort_unstable_by(|a, b| b.cmp(a));
     for (level, index) in levels {
-        let holds_data = match files.text(&path(cpu, index, "type")).map(str::trim) {
-            Ok("Data" | "Unified") => Ok(true),
-            Ok("Instruction") => Ok(false),
-            Ok(other) => Err(FileProblem::content(
-                &path(cpu, index, "type"),
-                format_args!("neither Data, Instruction nor Unified: {other:?}"),
-            )),
-            Err(error) => Err(error),
-        };
-        let shared = match holds_data {
+        let shared = match holds_data(files, &path(cpu, index, "type")) {
             Ok(true) => files.list(&path(cpu, index, "shared_cpu_list")),
             Ok(false) => continue,
             Err(error) => Err(error),
@@ -127,6 +142,14 @@ fn highest_leaf(
     None
 }
 
-fn path(cpu: usize, index: u32, file: &str) -> String {
+fn holds_data(files: &mut KernelFiles<'_>, path: &str) -> Result<bool, FileProblem> {
+    match files.text(path)?.trim() {
+        "Data" | "Unified" => Ok(true),
+        "Instruction" => Ok(false),
+        other => Err(FileProblem::content(path, format_args!("no known type: {other:?}"))),
+    }
+}
+
+fn path(cpu: usize, index: usize, file: &str) -> String {
     format!("cpu/cpu{cpu}/cache/index{index}/{file}")
 }

@@ -6,6 +6,7 @@
 //! | `cpu_list.rs` | the kernel's text format for it |
 //! | `sysfs.rs`, `caches.rs` | what the kernel's files claim: [`Topology::read`] |
 //! | `kernel_files.rs` | how such a file is read |
+//! | `snapshot.rs` | those files as one text: [`TopologySnapshot`] |
 //! | `builder.rs` | made-up machines: [`Topology::builder`] |
 //! | `assemble.rs` | from claims, which may contradict each other, to a consistent [`Topology`] |
 //! | `tree.rs` | how a topology prints |
@@ -19,14 +20,23 @@ mod caches;
 mod cpu_list;
 mod cpu_set;
 pub(crate) mod kernel_files;
+mod snapshot;
 mod sysfs;
 mod tree;
+
+#[cfg(test)]
+mod damaged_machines;
+#[cfg(test)]
+mod odd_machines;
+#[cfg(test)]
+pub(crate) mod test_folder;
 
 use std::ops::Range;
 
 pub use builder::{TopologyBuilder, TopologyError};
 pub use cpu_list::ParseCpuListError;
 pub use cpu_set::{CpuIds, CpuSet};
+pub use snapshot::{ParseSnapshotError, TopologySnapshot};
 
 /// The part of a machine that a process may use: its CPUs, last-level-cache domains and nodes.
 ///

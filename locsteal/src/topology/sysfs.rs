@@ -11,6 +11,9 @@ use super::assemble::{Claims, NodeClaim};
 use super::kernel_files::{FileProblem, KernelFiles};
 use super::{CpuSet, Topology, caches};
 
+/// As many nodes as any kernel can have.
+const MAX_NODES: usize = 1024;
+
 impl Topology {
     /// Reads the topology from a folder laid out as the kernel's `/sys`, as far as `allowed` goes.
     ///
@@ -32,42 +35,32 @@ impl Topology {
     /// # Ok::<(), locsteal::ParseCpuListError>(())
     /// ```
     pub fn read(root: impl AsRef<Path>, allowed: &CpuSet) -> Self {
-        let mut reader = Reader::new(root.as_ref());
-        let online = reader.files.list("cpu/online");
-        let usable = match online {
-            Ok(online) => {
-                let usable = online.intersection(allowed);
-                if usable.is_empty() && !allowed.is_empty() {
-                    reader.note(format_args!(
-                        "cpu/online says {online}, which holds none of the allowed CPUs {allowed}: \
-                         it is ignored"
-                    ));
-                    allowed.clone()
-                } else {
-                    usable
-                }
-            }
-            Err(problem) => {
-                reader.note(format_args!("{problem}: all allowed CPUs are taken as online"));
-                allowed.clone()
-            }
-        };
-        reader.read(usable)
+        Reader::new(in_root(root.as_ref())).read_allowed(allowed)
+    }
+
+    /// As [`Topology::read`], from these files; where it is not known which CPUs are allowed, all
+    /// that are online.
+    pub(super) fn read_from(files: KernelFiles<'_>, allowed: Option<&CpuSet>) -> Self {
+        let reader = Reader::new(files);
+        match allowed {
+            Some(allowed) => reader.read_allowed(allowed),
+            None => reader.read_online(),
+        }
     }
 
     /// As [`Topology::read`], where it is known that these CPUs are online and allowed.
-    pub(crate) fn read_online(root: &Path, cpus: CpuSet) -> Self {
-        Reader::new(root).read(cpus)
+    pub(crate) fn read_usable(root: &Path, cpus: CpuSet) -> Self {
+        Reader::new(in_root(root)).read(cpus)
     }
 
     /// As [`Topology::read`], where it is not known which CPUs are allowed: all that are online.
-    pub(crate) fn read_all(root: &Path) -> Self {
-        let mut reader = Reader::new(root);
-        let online = reader.files.list("cpu/online").unwrap_or_else(|problem| {
-            reader.note(format_args!("{problem}: no CPU is known"));
-            CpuSet::new()
-        });
-        reader.read(online)
+    pub(crate) fn read_online(root: &Path) -> Self {
+        Reader::new(in_root(root)).read_online()
+    }
+
+    /// A topology of which nothing is known, for this reason.
+    pub(crate) fn unknown(reason: String) -> Self {
+        Self { notes: vec![reason], ..Self::default() }
     }
 
     /// Adds to the notes.
@@ -75,65 +68,86 @@ impl Topology {
         self.notes.push(note);
         self
     }
-
-    /// A topology of which nothing is known, for this reason.
-    pub(crate) fn unknown(reason: String) -> Self {
-        Claims { notes: vec![reason], ..Claims::default() }.assemble()
-    }
 }
 
-struct Reader {
-    files: KernelFiles,
-    claims: Claims,
+/// The files below a folder that stands for `/sys`, or holds one that does.
+pub(super) fn in_root(root: &Path) -> KernelFiles<'static> {
+    let system = root.join("devices/system");
+    let nested = root.join("sys/devices/system");
+    KernelFiles::in_folder(if !system.is_dir() && nested.is_dir() { nested } else { system })
 }
 
-/// CPUs that something could not be read of, and why for the first of them: many CPUs tend to lack
-/// the same file.
+/// CPUs, or nodes, of which something could not be read, and why for the first of them: many tend to
+/// lack the same file.
 #[derive(Default)]
 pub(super) struct Losses {
-    cpus: CpuSet,
+    ids: CpuSet,
     first: String,
 }
 
 impl Losses {
-    pub(super) fn add(&mut self, cpu: usize, problem: &FileProblem) {
-        if self.cpus.is_empty() {
+    pub(super) fn add(&mut self, id: usize, problem: &FileProblem) {
+        if self.ids.is_empty() {
             self.first = problem.to_string();
         }
-        self.cpus.insert(cpu);
+        self.ids.insert(id);
     }
 
-    pub(super) fn note(&self, what: &str, notes: &mut Vec<String>) {
-        if !self.cpus.is_empty() {
-            notes.push(format!(
-                "the {what} of CPUs {} are not all known: {}",
-                self.cpus, self.first
-            ));
-        }
+    /// Who lost something, and why the first of them did.
+    pub(super) fn found(&self) -> Option<(&CpuSet, &str)> {
+        (!self.ids.is_empty()).then_some((&self.ids, &self.first))
     }
 }
 
-impl Reader {
-    fn new(root: &Path) -> Self {
-        let mut system = root.join("devices/system");
-        if !system.is_dir() {
-            let nested = root.join("sys/devices/system");
-            if nested.is_dir() {
-                system = nested;
-            }
-        }
-        Self { files: KernelFiles::new(system), claims: Claims::default() }
+struct Reader<'a> {
+    files: KernelFiles<'a>,
+    claims: Claims,
+}
+
+impl<'a> Reader<'a> {
+    fn new(files: KernelFiles<'a>) -> Self {
+        Self { files, claims: Claims::default() }
     }
 
     fn note(&mut self, text: impl Display) {
         self.claims.notes.push(text.to_string());
     }
 
+    fn read_allowed(mut self, allowed: &CpuSet) -> Topology {
+        let usable = match self.files.list("cpu/online") {
+            Ok(online) => {
+                let usable = online.intersection(allowed);
+                if usable.is_empty() && !allowed.is_empty() {
+                    self.note(format_args!(
+                        "cpu/online says \"{online}\", which holds none of the allowed CPUs \
+                         {allowed}: it is ignored"
+                    ));
+                    allowed.clone()
+                } else {
+                    usable
+                }
+            }
+            Err(problem) => {
+                self.note(format_args!("{problem}: all allowed CPUs are taken as online"));
+                allowed.clone()
+            }
+        };
+        self.read(usable)
+    }
+
+    fn read_online(mut self) -> Topology {
+        let online = self.files.list("cpu/online").unwrap_or_else(|problem| {
+            self.note(format_args!("{problem}: no CPU is known"));
+            CpuSet::new()
+        });
+        self.read(online)
+    }
+
     fn read(mut self, cpus: CpuSet) -> Topology {
-        self.claims.caches = caches::read(&mut self.files, &cpus, &mut self.claims.notes);
+        caches::read(&mut self.files, &cpus, &mut self.claims);
         self.read_cores(&cpus);
-        self.claims.cpus = cpus;
         self.read_nodes();
+        self.claims.cpus = cpus;
         self.claims.assemble()
     }
 
@@ -154,37 +168,21 @@ impl Reader {
                     known = known.union(&core);
                     self.claims.cores.push(core);
                 }
-                Ok(core) => losses.add(
-                    cpu,
-                    &FileProblem::content(
-                        &path,
-                        format_args!("{core} does not hold the CPU itself"),
-                    ),
-                ),
+                Ok(core) => {
+                    let without = format!("\"{core}\" does not hold the CPU itself");
+                    losses.add(cpu, &FileProblem::content(&path, without));
+                }
                 Err(problem) => losses.add(cpu, &problem),
             }
         }
-        losses.note("core siblings", &mut self.claims.notes);
+        if let Some((cpus, first)) = losses.found() {
+            self.note(format_args!("the cores of CPUs {cpus} are unknown: {first}"));
+        }
     }
 
     fn read_nodes(&mut self) {
-        let online = match self.files.list("node/online") {
-            Ok(online) => online,
-            // Without NUMA in the kernel there is no such folder.
-            Err(problem) if problem.is_missing() && !self.files.exists("node") => {
-                self.note("the kernel shows no nodes");
-                return;
-            }
-            Err(problem) => {
-                self.note(format_args!("{problem}: all nodes that have a folder are taken"));
-                let numbers = self.files.numbered("node", "node").unwrap_or_default();
-                numbers
-                    .into_iter()
-                    .map(|id| id as usize)
-                    .filter(|&id| id <= CpuSet::MAX_ID)
-                    .collect()
-            }
-        };
+        let Some(online) = self.online_nodes() else { return };
+        let mut losses = Losses::default();
         for id in &online {
             match self.files.list(&format!("node/node{id}/cpulist")) {
                 // Without CPUs: memory alone. It keeps its column in the distances of the others.
@@ -193,28 +191,43 @@ impl Reader {
                     let distances = self.read_distances(id, &online);
                     self.claims.nodes.push(NodeClaim { id, cpus, distances });
                 }
-                Err(problem) => self.note(format_args!("{problem}: node {id} is ignored")),
+                Err(problem) => losses.add(id, &problem),
             }
         }
+        if let Some((ids, first)) = losses.found() {
+            self.note(format_args!("nodes {ids} are ignored: {first}"));
+        }
+    }
+
+    /// The ids of the nodes that the kernel has, of memory alone or not.
+    fn online_nodes(&mut self) -> Option<CpuSet> {
+        let problem = match self.files.list("node/online") {
+            Ok(ids) if ids.len() <= MAX_NODES => return Some(ids),
+            Ok(ids) => FileProblem::content("node/online", format_args!("{} nodes", ids.len())),
+            Err(problem) => problem,
+        };
+        if problem.is_missing() && !self.files.exists("node") {
+            self.note("the kernel shows no nodes");
+            return None;
+        }
+        self.note(format_args!("{problem}: the nodes that have a folder are taken"));
+        let folders = self.files.numbered("node", "node").unwrap_or_default();
+        Some(folders.into_iter().filter(|&id| id <= CpuSet::MAX_ID).collect())
     }
 
     /// A node's distances to all nodes that are online: a column each, in ascending order.
     fn read_distances(&mut self, id: usize, online: &CpuSet) -> Vec<(usize, u32)> {
         let path = format!("node/node{id}/distance");
         let row = self.files.text(&path).and_then(|text| {
-            let row: Result<Vec<u32>, _> = text.split_ascii_whitespace().map(str::parse).collect();
-            match row {
-                Ok(row) if row.len() != online.len() => Err(FileProblem::content(
-                    &path,
-                    format_args!("{} distances for {} nodes", row.len(), online.len()),
-                )),
-                Ok(row) if row.contains(&0) => Err(FileProblem::content(&path, "a distance of 0")),
-                Ok(row) => Ok(row),
-                Err(_) => Err(FileProblem::content(
-                    &path,
-                    format_args!("not a row of numbers: {:?}", text.trim()),
-                )),
-            }
+            let numbers: Option<Vec<u32>> = text
+                .split_ascii_whitespace()
+                .map(|number| number.parse().ok().filter(|&distance| distance > 0))
+                .collect();
+            let (text, nodes) = (text.trim(), online.len());
+            numbers.filter(|row| row.len() == nodes).ok_or_else(|| {
+                let expected = format!("expected {nodes} distances, found {text:?}");
+                FileProblem::content(&path, expected)
+            })
         });
         match row {
             Ok(row) => online.iter().zip(row).collect(),

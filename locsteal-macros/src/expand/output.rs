@@ -1,0 +1,708 @@
+//! The code that a marked loop becomes.
+
+use std::collections::HashSet;
+
+use proc_macro2::{Ident, Literal, Span, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::{Expr, ExprForLoop, Lifetime, Type, parse_quote_spanned};
+
+use super::rewrite::{hidden_label, hidden_name};
+use crate::ast::mark_of;
+use crate::attr::{Clauses, Locality, Operator, Schedule};
+use crate::valid::index::Shift;
+use crate::valid::source::ADAPTORS;
+use crate::valid::{LoopFacts, Read};
+
+/// The names of a loop's generated code, which differ from those of loops around it.
+pub(super) struct Names {
+    level: usize,
+    span: Span,
+}
+
+macro_rules! numbered {
+    ($($name:ident),*) => {$(
+        pub(super) fn $name(&self, number: usize) -> Ident {
+            hidden_name(stringify!($name), self.level, number, self.span)
+        }
+    )*};
+}
+
+impl Names {
+    pub(super) fn new(level: usize, span: Span) -> Self {
+        Self { level, span }
+    }
+
+    numbered!(
+        own,
+        area,
+        part,
+        pieces,
+        window,
+        at,
+        array,
+        view,
+        accumulator,
+        sum,
+        reduced,
+        slot,
+        value
+    );
+
+    fn name(&self, name: &str) -> Ident {
+        Ident::new(&format!("{name}_{}", self.level), self.span())
+    }
+
+    /// The label that exits break to.
+    fn label(&self) -> Lifetime {
+        hidden_label("chunk", self.level, self.span)
+    }
+
+    /// Of the generated tokens: the place is the loop's, the names nobody else's.
+    fn span(&self) -> Span {
+        Span::mixed_site().located_at(self.span)
+    }
+}
+
+/// The ways in which iterations leave a loop, in the order in which they were met.
+#[derive(Default)]
+pub(super) struct Exits {
+    ways: Vec<Way>,
+}
+
+struct Way {
+    /// What the function does where the loop was launched: the exit again, with the value that was carried out.
+    again: Expr,
+    /// Those that carry nothing or the same type can be one way.
+    key: Option<String>,
+}
+
+impl Exits {
+    /// The expressions that leave, to stand where the loop stood.
+    pub(super) fn ways(&self) -> impl Iterator<Item = Expr> {
+        self.ways.iter().map(|way| way.again.clone())
+    }
+
+    /// What stands in the body instead of an exit.
+    pub(super) fn leave(
+        &mut self,
+        exit: &Expr,
+        returns: Option<&Type>,
+        names: &Names,
+        hidden: &TokenStream,
+    ) -> TokenStream {
+        let span = match exit {
+            Expr::Try(e) => e.question_token.spans[0],
+            Expr::Return(e) => e.return_token.span,
+            Expr::Break(e) => e.break_token.span,
+            Expr::Continue(e) => e.continue_token.span,
+            _ => names.span,
+        };
+        let here = Span::mixed_site().located_at(span);
+        let value = Ident::new("value", here);
+        let label = names.label();
+        let label = Lifetime::new(&label.to_string(), here);
+        match exit {
+            Expr::Try(try_) => {
+                let again: Expr = parse_quote_spanned!(here=> match #value? {});
+                let at = self.add(again, None, here, hidden);
+                let (inner, left) = (&try_.expr, at(quote_spanned!(here=> #value)));
+                let branch = quote_spanned!(span=> #hidden::Leaving::branch(#inner));
+                quote_spanned! {here=>
+                    match #branch {
+                        #hidden::Continue(#value) => #value,
+                        #hidden::Break(#value) => break #label #hidden::Ended::Left(#left),
+                    }
+                }
+            }
+            Expr::Return(jump) => {
+                let keyword = jump.return_token;
+                match &jump.expr {
+                    None => {
+                        let at = self.add(
+                            parse_quote_spanned!(here=> #keyword),
+                            Some("return".to_owned()),
+                            here,
+                            hidden,
+                        );
+                        let left = at(quote_spanned!(here=> ()));
+                        quote_spanned!(here=> break #label #hidden::Ended::Left(#left))
+                    }
+                    Some(given) => {
+                        let again = parse_quote_spanned!(here=> #keyword #value);
+                        let at = self.add(again, Some("return value".to_owned()), here, hidden);
+                        let ty = returns.map_or_else(|| quote_spanned!(here=> _), nameable);
+                        let left = at(quote_spanned!(here=> #value));
+                        quote_spanned! {here=>
+                            { let #value: #ty = #given; break #label #hidden::Ended::Left(#left) }
+                        }
+                    }
+                }
+            }
+            Expr::Break(jump) => {
+                let (keyword, to) = (jump.break_token, &jump.label);
+                match &jump.expr {
+                    None => {
+                        let key = format!("break {}", to.to_token_stream());
+                        let at = self.add(
+                            parse_quote_spanned!(here=> #keyword #to),
+                            Some(key),
+                            here,
+                            hidden,
+                        );
+                        let left = at(quote_spanned!(here=> ()));
+                        quote_spanned!(here=> break #label #hidden::Ended::Left(#left))
+                    }
+                    Some(given) => {
+                        let at = self.add(
+                            parse_quote_spanned!(here=> #keyword #to #value),
+                            None,
+                            here,
+                            hidden,
+                        );
+                        let left = at(quote_spanned!(here=> #given));
+                        quote_spanned!(here=> break #label #hidden::Ended::Left(#left))
+                    }
+                }
+            }
+            Expr::Continue(jump) => {
+                let (keyword, to) = (jump.continue_token, &jump.label);
+                let key = format!("continue {}", to.to_token_stream());
+                let at =
+                    self.add(parse_quote_spanned!(here=> #keyword #to), Some(key), here, hidden);
+                let left = at(quote_spanned!(here=> ()));
+                quote_spanned!(here=> break #label #hidden::Ended::Left(#left))
+            }
+            other => other.to_token_stream(),
+        }
+    }
+
+    /// Adds a way; gives what wraps the value that takes it.
+    fn add(
+        &mut self,
+        again: Expr,
+        key: Option<String>,
+        span: Span,
+        hidden: &TokenStream,
+    ) -> impl Fn(TokenStream) -> TokenStream + use<> {
+        let known =
+            key.is_some().then(|| self.ways.iter().position(|way| way.key == key)).flatten();
+        let at = known.unwrap_or_else(|| {
+            self.ways.push(Way { again, key });
+            self.ways.len() - 1
+        });
+        let hidden = hidden.clone();
+        move |value| wrap(at, quote_spanned!(span=> #hidden::Or::This(#value)), span, &hidden)
+    }
+}
+
+/// `That(That(.. inner))`, `at` times.
+fn wrap(at: usize, inner: TokenStream, span: Span, hidden: &TokenStream) -> TokenStream {
+    (0..at).fold(inner, |inner, _| quote_spanned!(span=> #hidden::Or::That(#inner)))
+}
+
+/// A type as it can be written in a body: `impl Trait` is left to inference.
+fn nameable(ty: &Type) -> TokenStream {
+    struct Nameable;
+
+    impl syn::visit_mut::VisitMut for Nameable {
+        fn visit_type_mut(&mut self, ty: &mut Type) {
+            if matches!(ty, Type::ImplTrait(_)) {
+                *ty = syn::parse_quote!(_);
+            } else {
+                syn::visit_mut::visit_type_mut(self, ty);
+            }
+        }
+    }
+
+    let mut ty = ty.clone();
+    syn::visit_mut::VisitMut::visit_type_mut(&mut Nameable, &mut ty);
+    ty.into_token_stream()
+}
+
+/// All that the code is made of.
+pub(super) struct Output<'a> {
+    pub(super) expr: &'a ExprForLoop,
+    pub(super) facts: &'a LoopFacts,
+    pub(super) names: &'a Names,
+    pub(super) exits: &'a Exits,
+    pub(super) ways: &'a [Expr],
+    pub(super) views: &'a HashSet<usize>,
+    pub(super) hidden: &'a TokenStream,
+}
+
+impl Output<'_> {
+    pub(super) fn tokens(&self) -> TokenStream {
+        let Self { facts, names, hidden, .. } = self;
+        let span = names.span();
+        let part = match &facts.index {
+            Some(index) => index.part.tokens(hidden, span),
+            None => quote_spanned!(span=> ()),
+        };
+        let site = self.site();
+        let source = source(&self.expr.expr, hidden, span);
+        let clauses = clauses(&facts.clauses, hidden, span);
+        let launched = names.name("launched");
+        let finished = names.name("finished");
+        let owns = self.owns();
+        let own_names = (0..facts.owned.len()).map(|k| names.own(k));
+        let accumulators = self.accumulators();
+        let run = Ident::new(&format!("run_{}", facts.owned.len()), span);
+        let (locals, sums) = (self.make_locals(), self.make_sums());
+        let code = self.chunk_code();
+        let results = self.results(&finished);
+        let exits = self.leave(&finished);
+        // What is not used is not named, so that there is nothing to warn about.
+        let keep = if results.is_empty() && exits.is_empty() {
+            quote!()
+        } else {
+            quote_spanned!(span=> let #finished =)
+        };
+        quote_spanned! {span=>
+            {
+                #site
+                match #hidden::start::<#part, _>(&SITE, #source) #clauses {
+                    #launched => {
+                        #(#owns)*
+                        #(#accumulators)*
+                        #keep #launched.#run(#(#own_names,)* #locals, #sums, #code);
+                        #results
+                        #exits
+                    }
+                }
+            }
+        }
+    }
+
+    /// The loop's own static, which knows where it stands.
+    fn site(&self) -> TokenStream {
+        let Self { hidden, names, facts, .. } = self;
+        let span = names.span();
+        let name = match &facts.clauses.name {
+            Some(name) => {
+                let name = &name.value;
+                quote_spanned!(span=> ::core::option::Option::Some(#name))
+            }
+            None => quote_spanned!(span=> ::core::option::Option::None),
+        };
+        let (line, column) = location(names.span);
+        let (line, column) = (Literal::usize_unsuffixed(line), Literal::usize_unsuffixed(column));
+        quote_spanned! {span=>
+            static SITE: #hidden::Site = #hidden::Site::new(#name, ::core::file!(), #line, #column);
+        }
+    }
+
+    /// The arrays, borrowed for the loop.
+    fn owns(&self) -> Vec<TokenStream> {
+        let Self { facts, names, hidden, .. } = self;
+        let span = names.span();
+        let own = |(k, owned): (usize, &crate::valid::Owned)| {
+            let (name, array, text) = (names.own(k), &owned.array, owned.place.to_string());
+            let chunks = owned.chunks.as_ref().map(|size| quote_spanned!(span=> .chunks(#size)));
+            // The method is looked for at the array's own place, where the compiler reports what has no such method.
+            let method =
+                Ident::new("own_by_iteration", span.located_at(syn::spanned::Spanned::span(array)));
+            quote_spanned! {span=>
+                let #name = {
+                    use #hidden::OwnByIteration as _;
+                    #array.#method(#text)
+                }#chunks;
+            }
+        };
+        facts.owned.iter().enumerate().map(own).collect()
+    }
+
+    fn accumulators(&self) -> Vec<TokenStream> {
+        let Self { facts, names, hidden, .. } = self;
+        let span = names.span();
+        let accumulator = |(k, reduction): (usize, &crate::valid::Reduction)| {
+            let (name, variable) = (names.accumulator(k), &reduction.variable);
+            let mut operator = operator(reduction.operator, hidden, span);
+            for _ in 0..reduction.indices {
+                operator = quote_spanned!(span=> #hidden::ops::Each<#operator>);
+            }
+            quote_spanned!(span=> let #name = #hidden::Accumulator::<#operator, _>::of(&#variable);)
+        };
+        facts.reductions.iter().enumerate().map(accumulator).collect()
+    }
+
+    fn make_locals(&self) -> TokenStream {
+        let Self { facts, names, hidden, .. } = self;
+        let span = names.span();
+        let slots = facts.clauses.local.iter().map(|local| {
+            let init = &local.init;
+            match &local.ty {
+                Some(ty) => quote_spanned!(span=> #hidden::Slot::<#ty>::new(#init)),
+                None => quote_spanned!(span=> #hidden::Slot::new(#init)),
+            }
+        });
+        let list = list(slots, span);
+        quote_spanned!(span=> || #list)
+    }
+
+    fn make_sums(&self) -> TokenStream {
+        let Self { facts, names, .. } = self;
+        let span = names.span();
+        let sums = facts.reductions.iter().enumerate().map(|(k, reduction)| {
+            let accumulator = names.accumulator(k);
+            if reduction.indices == 0 {
+                quote_spanned!(span=> #accumulator.whole())
+            } else {
+                quote_spanned!(span=> #accumulator.parts())
+            }
+        });
+        let list = list(sums, span);
+        quote_spanned!(span=> || #list)
+    }
+
+    /// The closure that runs a chunk.
+    fn chunk_code(&self) -> TokenStream {
+        let Self { facts, names, hidden, .. } = self;
+        let span = names.span();
+        let arrays = facts.owned.len();
+        let (frame, locals, sums) = (names.name("frame"), names.name("locals"), names.name("sums"));
+        let areas: Vec<Ident> = (0..arrays).map(|k| names.area(k)).collect();
+        let parts: Vec<Ident> = (0..arrays).map(|k| names.part(k)).collect();
+        let (prepare, shortens) = self.prepare(&frame);
+        let mutable = shortens.then(|| quote_spanned!(span=> mut));
+        let (take, put) = self.state(&locals, &sums);
+        let body = self.body(&frame);
+        let (locals, sums) = (
+            if facts.clauses.local.is_empty() {
+                quote_spanned!(span=> _)
+            } else {
+                locals.into_token_stream()
+            },
+            if facts.reductions.is_empty() {
+                quote_spanned!(span=> _)
+            } else {
+                sums.into_token_stream()
+            },
+        );
+        let ways = self.exits.ways.iter().fold(
+            quote_spanned!(span=> #hidden::Never),
+            |rest, _| quote_spanned!(span=> #hidden::Or<_, #rest>),
+        );
+        let through = quote_spanned!(span=> #hidden::Ended::<#ways>::Through);
+        let run = if self.exits.ways.is_empty() {
+            quote_spanned!(span=> #body #put #through)
+        } else {
+            let (label, ended) = (names.label(), names.name("ended"));
+            quote_spanned!(span=> let #ended = #label: { #body #through }; #put #ended)
+        };
+        quote_spanned! {span=>
+            |#mutable #frame, #(#areas, #parts,)* #locals, #sums| {
+                #take
+                #prepare
+                #run
+            }
+        }
+    }
+
+    /// What stands before a chunk's loop: the arrays that it reads and owns. True if it shortens the frame.
+    fn prepare(&self, frame: &Ident) -> (TokenStream, bool) {
+        let Self { facts, names, hidden, .. } = self;
+        let span = names.span();
+        let mut shortens = false;
+        let (mut arrays, mut needs, mut pieces) = (quote!(), quote!(), quote!());
+        let mut used: Vec<usize> = self.views.iter().copied().collect();
+        used.sort_unstable();
+        for &k in &used {
+            let read: &Read = &facts.reads[k];
+            shortens = true;
+            let (array, view, text) = (names.array(k), names.view(k), read.place.to_string());
+            let (expr, shift) = (&read.array, shift(read.shift.as_ref(), hidden, span));
+            let need = Ident::new("need", span.located_at(syn::spanned::Spanned::span(expr)));
+            arrays.extend(quote_spanned! {span=>
+                let #array = {
+                    #[allow(unused_imports)]
+                    use #hidden::{ReadAny as _, ReadSlice as _};
+                    (&#frame.reading(&#expr)).array()
+                };
+            });
+            needs.extend(quote_spanned!(span=> #array.#need(&mut #frame, #text, #shift);));
+            pieces.extend(quote_spanned!(span=> let #view = #array.view(&#frame, #shift);));
+        }
+        for (k, owned) in facts.owned.iter().enumerate() {
+            let (area, part, piece) = (names.area(k), names.part(k), names.pieces(k));
+            if owned.chunks.is_some() {
+                pieces.extend(quote_spanned!(span=> let mut #piece = #area.chunks(#part);));
+                continue;
+            }
+            if owned.certain {
+                shortens = true;
+                let need =
+                    Ident::new("need", span.located_at(syn::spanned::Spanned::span(&owned.array)));
+                needs.extend(quote_spanned!(span=> #frame.#need(&#area, #part);));
+                pieces
+                    .extend(quote_spanned!(span=> let mut #piece = #frame.elements(#area, #part);));
+            } else {
+                pieces.extend(quote_spanned!(span=> let mut #piece = #area.elements(#part);));
+            }
+        }
+        (quote!(#arrays #needs #pieces), shortens)
+    }
+
+    /// Taking a participant's state out of its slots, and putting it back.
+    fn state(&self, locals: &Ident, sums: &Ident) -> (TokenStream, TokenStream) {
+        let Self { facts, names, .. } = self;
+        let span = names.span();
+        let (mut take, mut put) = (quote!(), quote!());
+        let slots: Vec<Ident> = (0..facts.clauses.local.len()).map(|k| names.slot(k)).collect();
+        if !slots.is_empty() {
+            let pattern = list(slots.iter().map(ToTokens::to_token_stream), span);
+            take.extend(quote_spanned!(span=> let #pattern = #locals;));
+        }
+        for (slot, local) in slots.iter().zip(&facts.clauses.local) {
+            let name = &local.name;
+            take.extend(quote_spanned!(span=> #[allow(unused_mut)] let mut #name = #slot.take();));
+            put.extend(quote_spanned!(span=> #slot.put(#name);));
+        }
+        let totals: Vec<Ident> = (0..facts.reductions.len()).map(|k| names.sum(k)).collect();
+        if !totals.is_empty() {
+            let pattern = list(totals.iter().map(ToTokens::to_token_stream), span);
+            take.extend(quote_spanned!(span=> let #pattern = #sums;));
+        }
+        for (k, (total, reduction)) in totals.iter().zip(&facts.reductions).enumerate() {
+            let name = if reduction.place.is_name() {
+                reduction.place.root.to_token_stream()
+            } else {
+                names.reduced(k).into_token_stream()
+            };
+            take.extend(quote_spanned!(span=> #[allow(unused_mut)] let mut #name = #total.take();));
+            put.extend(quote_spanned!(span=> #total.put(#name);));
+        }
+        (take, put)
+    }
+
+    /// The `for` loop that holds the body.
+    fn body(&self, frame: &Ident) -> TokenStream {
+        let Self { facts, names, expr, .. } = self;
+        let span = names.span();
+        let ExprForLoop { attrs, label, for_token, pat, in_token, body, .. } = expr;
+        let attrs =
+            attrs.iter().filter(|attribute| mark_of(std::slice::from_ref(*attribute)).is_none());
+        let strip = Literal::u64_unsuffixed(if facts.heavy { 1 } else { 16 });
+        let indexed = !facts.owned.is_empty();
+        let items = match (indexed, facts.leaves) {
+            (false, false) => quote_spanned!(span=> #frame.items()),
+            (false, true) => quote_spanned!(span=> #frame.items_while::<#strip>()),
+            (true, false) => quote_spanned!(span=> #frame.indexed()),
+            (true, true) => quote_spanned!(span=> #frame.indexed_while::<#strip>()),
+        };
+        if !indexed {
+            return quote_spanned!(span=> #(#attrs)* #label #for_token #pat #in_token #items #body);
+        }
+        let index = names.name("index");
+        let windows = facts.owned.iter().enumerate().map(|(k, owned)| {
+            let name = if owned.place.is_name() {
+                owned.place.root.to_token_stream()
+            } else {
+                names.window(k).into_token_stream()
+            };
+            let (piece, at) = (names.pieces(k), names.at(k));
+            quote_spanned! {span=>
+                #[allow(unused_mut, unused_variables)]
+                let mut #name = #piece.window(#index);
+                #[allow(unused_variables)]
+                let #at = #name.at();
+            }
+        });
+        quote_spanned! {span=>
+            #(#attrs)* #label #for_token (#index, #pat) #in_token #items {
+                #(#windows)*
+                #body
+            }
+        }
+    }
+
+    /// Putting the reductions' results into their variables.
+    fn results(&self, finished: &Ident) -> TokenStream {
+        let Self { facts, names, .. } = self;
+        if facts.reductions.is_empty() {
+            return quote!();
+        }
+        let span = names.span();
+        let totals: Vec<Ident> = (0..facts.reductions.len()).map(|k| names.sum(k)).collect();
+        let pattern = list(totals.iter().map(ToTokens::to_token_stream), span);
+        let variables = facts.reductions.iter().map(|reduction| &reduction.variable);
+        quote_spanned! {span=>
+            if let ::core::option::Option::Some(#pattern) = #finished.sums {
+                #(#totals.finish(&mut #variables);)*
+            }
+        }
+    }
+
+    /// Leaving, where an iteration has left.
+    fn leave(&self, finished: &Ident) -> TokenStream {
+        let Self { names, hidden, ways, .. } = self;
+        if ways.is_empty() {
+            return quote!();
+        }
+        let span = names.span();
+        let arms = ways.iter().enumerate().map(|(at, way)| {
+            let carries = !matches!(way, Expr::Continue(_)) && uses_value(way);
+            let inner = if carries {
+                let value = Ident::new("value", span);
+                quote_spanned!(span=> #hidden::Or::This(#value))
+            } else {
+                quote_spanned!(span=> #hidden::Or::This(()))
+            };
+            let pattern = wrap(at, inner, span, hidden);
+            quote_spanned!(span=> ::core::option::Option::Some(#pattern) => #way,)
+        });
+        let never = names.name("never");
+        let last = wrap(ways.len(), quote_spanned!(span=> #never), span, hidden);
+        quote_spanned! {span=>
+            match #finished.left {
+                ::core::option::Option::None => {}
+                #(#arms)*
+                ::core::option::Option::Some(#last) => match #never {},
+            }
+        }
+    }
+}
+
+/// Whether a way out carries a value along.
+fn uses_value(way: &Expr) -> bool {
+    fn occurs(tokens: TokenStream) -> bool {
+        tokens.into_iter().any(|token| match token {
+            proc_macro2::TokenTree::Ident(name) => name == "value",
+            proc_macro2::TokenTree::Group(group) => occurs(group.stream()),
+            _ => false,
+        })
+    }
+    occurs(way.to_token_stream())
+}
+
+/// `(a, (b, ()))`
+fn list(items: impl DoubleEndedIterator<Item = TokenStream>, span: Span) -> TokenStream {
+    items.rev().fold(quote_spanned!(span=> ()), |rest, item| quote_spanned!(span=> (#item, #rest)))
+}
+
+fn operator(operator: Operator, hidden: &TokenStream, span: Span) -> TokenStream {
+    let name = match operator {
+        Operator::Add => "Add",
+        Operator::Mul => "Mul",
+        Operator::BitAnd => "BitAnd",
+        Operator::BitOr => "BitOr",
+        Operator::BitXor => "BitXor",
+        Operator::And => "And",
+        Operator::Or => "Or",
+        Operator::Min => "Min",
+        Operator::Max => "Max",
+        Operator::Combine => "Combine",
+    };
+    let name = Ident::new(name, span);
+    quote_spanned!(span=> #hidden::ops::#name)
+}
+
+/// A distance from the index, as the runtime takes it.
+fn shift(shift: Option<&Shift>, hidden: &TokenStream, span: Span) -> TokenStream {
+    match shift {
+        None => quote_spanned!(span=> 0),
+        Some(Shift::Number(by)) => {
+            let by = Literal::i64_unsuffixed(*by);
+            quote_spanned!(span=> #by)
+        }
+        Some(Shift::Plus(name)) => quote_spanned!(span=> #hidden::Distance::plus(&#name)),
+        Some(Shift::Minus(name)) => quote_spanned!(span=> #hidden::Distance::minus(&#name)),
+    }
+}
+
+/// The source: adaptors are applied to it instead of to an iterator.
+fn source(expr: &Expr, hidden: &TokenStream, span: Span) -> TokenStream {
+    let Some(adapted) = adapt(expr, hidden, span) else { return expr.to_token_stream() };
+    quote_spanned! {span=>
+        {
+            #[allow(unused_imports)]
+            use #hidden::{ParallelSlice as _, ParallelSliceMut as _, ParallelSource as _};
+            #adapted
+        }
+    }
+}
+
+/// `None` if there is nothing to adapt.
+fn adapt(expr: &Expr, hidden: &TokenStream, span: Span) -> Option<TokenStream> {
+    match expr {
+        Expr::Paren(paren) => adapt(&paren.expr, hidden, span),
+        Expr::Group(group) => adapt(&group.expr, hidden, span),
+        Expr::MethodCall(call) if ADAPTORS.iter().any(|adaptor| call.method == adaptor) => {
+            let receiver =
+                adapt(&call.receiver, hidden, span).unwrap_or_else(|| bare(&call.receiver));
+            let into =
+                quote_spanned!(span=> #hidden::IntoParallelSource::into_parallel_source(#receiver));
+            let arguments = call.args.iter().map(|argument| {
+                if call.method == "zip" {
+                    adapt(argument, hidden, span).unwrap_or_else(|| argument.to_token_stream())
+                } else {
+                    argument.to_token_stream()
+                }
+            });
+            let (dot, method, turbofish) = (call.dot_token, &call.method, &call.turbofish);
+            Some(quote_spanned!(span=> #into #dot #method #turbofish (#(#arguments),*)))
+        }
+        Expr::MethodCall(call)
+            if (call.method == "chunks_mut" || call.method == "chunks_exact_mut")
+                && call.args.len() == 1 =>
+        {
+            let (receiver, size) = (&call.receiver, &call.args[0]);
+            let method = Ident::new(&format!("par_{}", call.method), call.method.span());
+            Some(quote_spanned!(span=> #receiver.#method(#size)))
+        }
+        _ => None,
+    }
+}
+
+/// An expression without parentheses that it does not need any more.
+fn bare(expr: &Expr) -> TokenStream {
+    match expr {
+        Expr::Paren(paren) if paren.attrs.is_empty() => bare(&paren.expr),
+        expr => expr.to_token_stream(),
+    }
+}
+
+/// The calls that set the clauses.
+fn clauses(clauses: &Clauses, hidden: &TokenStream, span: Span) -> TokenStream {
+    let mut calls = TokenStream::new();
+    if let Some(schedule) = &clauses.schedule {
+        let value = match &schedule.value {
+            Schedule::Auto => quote_spanned!(span=> #hidden::Schedule::Auto),
+            Schedule::Static => quote_spanned!(span=> #hidden::Schedule::Static),
+            Schedule::StaticChunk(size) => quote_spanned!(span=> #hidden::static_chunk(#size)),
+            Schedule::Steal => quote_spanned!(span=> #hidden::Schedule::Steal),
+            Schedule::Dynamic => quote_spanned!(span=> #hidden::Schedule::Dynamic),
+            Schedule::DynamicChunk(size) => quote_spanned!(span=> #hidden::dynamic_chunk(#size)),
+            Schedule::Serial => quote_spanned!(span=> #hidden::Schedule::Serial),
+            Schedule::Given(value) => value.to_token_stream(),
+        };
+        calls.extend(quote_spanned!(span=> .schedule(#value)));
+    }
+    if let Some(locality) = &clauses.locality {
+        let value = match &locality.value {
+            Locality::Llc => quote_spanned!(span=> #hidden::Locality::Llc),
+            Locality::Node => quote_spanned!(span=> #hidden::Locality::Node),
+            Locality::Flat => quote_spanned!(span=> #hidden::Locality::Flat),
+            Locality::Given(value) => value.to_token_stream(),
+        };
+        calls.extend(quote_spanned!(span=> .locality(#value)));
+    }
+    for (method, clause) in
+        [("grain", &clauses.grain), ("threads", &clauses.threads), ("pool", &clauses.pool)]
+    {
+        if let Some(clause) = clause {
+            let (method, value) = (Ident::new(method, span), &clause.value);
+            calls.extend(quote_spanned!(span=> .#method(#value)));
+        }
+    }
+    calls
+}
+
+/// Where a span begins: line and column, from 1.
+fn location(span: Span) -> (usize, usize) {
+    if proc_macro::is_available() {
+        let span = span.unwrap();
+        (span.line(), span.column())
+    } else {
+        (1, 1)
+    }
+}

@@ -1,0 +1,246 @@
+//! Writing the bodies of marked loops anew.
+
+use std::collections::HashSet;
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, format_ident, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{Block, Expr, ExprForLoop, Item, Lifetime, Local, Macro};
+
+use super::output::{self, Exits};
+use crate::attr::Place;
+use crate::valid::arrays::view_of;
+use crate::valid::cx::{Control, Cx, Goes, Means};
+use crate::valid::index::judge;
+use crate::valid::walk::{self, Mode, Pass};
+use crate::valid::{Facts, Function, LoopFacts};
+
+/// Replaces the marked loops of a function.
+pub(super) fn rewrite(
+    function: &Function<'_>,
+    block: &mut Block,
+    facts: &Facts,
+    hidden: &TokenStream,
+) {
+    let mut rewriter = Rewriter { cx: function.cx(), facts, hidden, active: Vec::new() };
+    walk::walk_stmts(&mut rewriter, &mut block.stmts);
+}
+
+struct Rewriter<'a> {
+    cx: Cx,
+    facts: &'a Facts,
+    hidden: &'a TokenStream,
+    active: Vec<Active<'a>>,
+}
+
+/// A marked loop whose body is being written.
+struct Active<'a> {
+    facts: &'a LoopFacts,
+    names: output::Names,
+    exits: Exits,
+    /// Which of the views are used.
+    views: HashSet<usize>,
+}
+
+/// What a captured place is, seen from inside of marked loops.
+enum Found {
+    /// Owned by the `loop_`-th active loop, as its `array`-th.
+    Owned { loop_: usize, array: usize },
+    /// Reduced by the innermost loop, as its `variable`-th.
+    Reduced { variable: usize },
+}
+
+impl Rewriter<'_> {
+    /// What a place is.
+    fn find(&self, place: &Place) -> Option<Found> {
+        for loop_ in (0..self.active.len()).rev() {
+            let depth = loop_ + 1;
+            if !self.cx.is_captured(&place.root, depth) {
+                return None;
+            }
+            let facts = self.active[loop_].facts;
+            if let Some(array) = facts.owned.iter().position(|owned| owned.place == *place) {
+                return Some(Found::Owned { loop_, array });
+            }
+            if let Some(variable) = facts.reductions.iter().position(|r| r.place.contains(place)) {
+                return Some(Found::Reduced { variable })
+                    .filter(|_| loop_ + 1 == self.active.len());
+            }
+        }
+        None
+    }
+
+    /// The name that stands for an owned array in a body.
+    fn window(&self, loop_: usize, array: usize, place: &Place) -> TokenStream {
+        let active = &self.active[loop_];
+        if active.facts.owned[array].place.is_name() {
+            place.root.to_token_stream()
+        } else {
+            active.names.window(array).to_token_stream()
+        }
+    }
+
+    /// Replaces a loop.
+    fn marked_loop(&mut self, expr: &mut ExprForLoop, mark: usize) -> TokenStream {
+        walk::walk(self, &mut expr.expr);
+        let facts = &self.facts.loops[&mark];
+        let names = output::Names::new(self.active.len(), expr.for_token.span);
+        let label = expr.label.as_ref().map(|label| label.name.ident.to_string());
+        self.cx.enter(Control::Marked { label });
+        self.cx.open();
+        self.cx.bind_pattern(&expr.pat);
+        if let Some(index) = &facts.index {
+            let depth = self.cx.depth();
+            self.cx.bind(&index.name, false, Means::Index(depth));
+        }
+        for local in &facts.clauses.local {
+            self.cx.bind(&local.name, true, Means::Value);
+        }
+        self.active.push(Active { facts, names, exits: Exits::default(), views: HashSet::new() });
+        walk::walk_block(self, &mut expr.body);
+        self.cx.close();
+        self.cx.leave();
+        let Some(active) = self.active.pop() else { return TokenStream::new() };
+        let Active { names, exits, views, .. } = active;
+        // What leaves this loop may leave one further out as well.
+        let mut ways = Vec::new();
+        for mut way in exits.ways() {
+            walk::walk(self, &mut way);
+            ways.push(way);
+        }
+        output::Output {
+            expr,
+            facts,
+            names: &names,
+            exits: &exits,
+            ways: &ways,
+            views: &views,
+            hidden: self.hidden,
+        }
+        .tokens()
+    }
+}
+
+impl Pass for Rewriter<'_> {
+    fn cx(&mut self) -> &mut Cx {
+        &mut self.cx
+    }
+
+    fn place(&mut self, expr: &mut Expr, place: &Place, _mode: &Mode) {
+        let name = match self.find(place) {
+            Some(Found::Owned { loop_, array }) if !place.is_name() => {
+                self.window(loop_, array, place)
+            }
+            Some(Found::Reduced { variable }) => {
+                let active = &self.active[self.active.len() - 1];
+                let reduced = &active.facts.reductions[variable].place;
+                if reduced.is_name() {
+                    return;
+                }
+                let name = active.names.reduced(variable);
+                let rest = &place.fields[reduced.fields.len()..];
+                quote_spanned!(expr.span()=> #name #(. #rest)*)
+            }
+            _ => return,
+        };
+        *expr = Expr::Verbatim(name);
+    }
+
+    fn index(&mut self, expr: &mut Expr, place: &Place, mode: &Mode) {
+        let Expr::Index(index) = expr else { return };
+        let depth = self.cx.depth();
+        let kind = (depth > 0).then(|| judge(&index.index, &self.cx, depth));
+        walk::walk(self, &mut index.index);
+        let found = self.find(place);
+        if let Some(Found::Owned { loop_, array }) = found {
+            let owned = &self.active[loop_].facts.owned[array];
+            let at = self.active[loop_].names.at(array);
+            let window = self.window(loop_, array, place);
+            let inner = &index.index;
+            // The names are the generated code's, the places the user's: for what the compiler may have to say.
+            let span = Span::mixed_site().located_at(index.expr.span());
+            let offset = match &**inner {
+                Expr::Range(_) if owned.chunks.is_some() => {
+                    quote_spanned!(span=> #at.range(#inner))
+                }
+                inner => quote_spanned!(span=> #at.offset(#inner)),
+            };
+            let field = Ident::new("window", span);
+            let mut tokens = quote_spanned!(span=> #window.#field);
+            index.bracket_token.surround(&mut tokens, |tokens| tokens.extend(offset));
+            *expr = Expr::Verbatim(tokens);
+            return;
+        }
+        if let (None, Some(kind), Some(active)) = (&found, kind, self.active.last_mut())
+            && matches!(mode, Mode::Read | Mode::Method(_))
+            && self.cx.is_captured(&place.root, depth)
+            && let Some((view, _)) = view_of(&active.facts.reads, place, &kind)
+        {
+            active.views.insert(view);
+            let name = active.names.view(view);
+            let mut name = name.clone();
+            name.set_span(Span::mixed_site().located_at(index.expr.span()));
+            *index.expr = Expr::Verbatim(name.to_token_stream());
+            return;
+        }
+        walk::walk_place(self, &mut index.expr, mode);
+    }
+
+    fn length(&mut self, expr: &mut Expr, place: &Place) {
+        if let Expr::MethodCall(call) = expr {
+            self.place(&mut call.receiver, place, &Mode::Read);
+        }
+    }
+
+    fn assignment(&mut self, _: &mut Expr) -> bool {
+        false
+    }
+
+    fn conditional(&mut self, _: &mut Expr) -> bool {
+        false
+    }
+
+    fn exit(&mut self, expr: &mut Expr, goes: Goes) {
+        // A `break` and a `continue` of the loop itself are those of the loop around the body.
+        if goes == Goes::Native {
+            return;
+        }
+        let returns = self.cx.returns().cloned();
+        if let Some(active) = self.active.last_mut() {
+            let leave = active.exits.leave(expr, returns.as_ref(), &active.names, self.hidden);
+            *expr = Expr::Verbatim(leave);
+        }
+    }
+
+    fn marked(&mut self, expr: &mut Expr, mark: usize) {
+        if let Expr::ForLoop(loop_) = expr {
+            let tokens = self.marked_loop(loop_, mark);
+            *expr = Expr::Verbatim(tokens);
+        }
+    }
+
+    fn yielding(&mut self, local: &mut Local, mark: usize) {
+        if let Some(init) = &mut local.init
+            && let Expr::ForLoop(loop_) = &mut *init.expr
+        {
+            let tokens = self.marked_loop(loop_, mark);
+            *init.expr = Expr::Verbatim(tokens);
+        }
+    }
+
+    fn suspension(&mut self, _: &Expr) {}
+
+    fn opaque(&mut self, _: &Macro) {}
+
+    fn item(&mut self, _: &mut Item) {}
+}
+
+/// A lifetime that only generated code knows.
+pub(super) fn hidden_label(name: &str, level: usize, span: Span) -> Lifetime {
+    Lifetime::new(&format!("'{name}_{level}"), Span::mixed_site().located_at(span))
+}
+
+/// A name that only generated code knows.
+pub(super) fn hidden_name(name: &str, level: usize, number: usize, span: Span) -> Ident {
+    format_ident!("{name}_{level}_{number}", span = Span::mixed_site().located_at(span))
+}

@@ -1,0 +1,417 @@
+//! Noting what the marked loops of a function do.
+
+use proc_macro2::Ident;
+use syn::visit::{self, Visit};
+use syn::{Block, Expr, ExprForLoop, Item, Local, Macro};
+
+use super::arrays;
+use super::cx::{Control, Cx, Goes, Means, is_constant};
+use super::index::{Kind, judge};
+use super::reductions;
+use super::source;
+use super::walk::{self, Mode, Pass};
+use super::{Facts, LoopFacts, Reduction};
+use crate::ast::Marks;
+use crate::attr::{Clauses, Place};
+use crate::report::Report;
+
+pub(super) fn analyse(
+    cx: Cx,
+    block: &mut Block,
+    marks: &Marks,
+    defaults: &Clauses,
+    report: &mut Report,
+) -> Facts {
+    let mut analysis =
+        Analysis { cx, marks, defaults, report, active: Vec::new(), facts: Facts::default() };
+    walk::walk_stmts(&mut analysis, &mut block.stmts);
+    analysis.facts
+}
+
+pub(super) struct Analysis<'a> {
+    pub(super) cx: Cx,
+    marks: &'a Marks,
+    defaults: &'a Clauses,
+    pub(super) report: &'a mut Report,
+    /// The marked loops around this point, the outermost first.
+    pub(super) active: Vec<Active>,
+    facts: Facts,
+}
+
+/// A marked loop whose body is being gone through.
+pub(super) struct Active {
+    pub(super) clauses: Clauses,
+    pub(super) events: Vec<Event>,
+    pub(super) reductions: Vec<Reduction>,
+    pub(super) index: Option<Ident>,
+    leaves: bool,
+}
+
+/// Something that a body does with a place that it captures.
+#[derive(Clone)]
+pub(super) struct Event {
+    pub(super) place: Place,
+    /// What was written: the place with its index, if it has one.
+    pub(super) written: Expr,
+    pub(super) usage: Usage,
+    /// Whether each iteration does it, unless it is left before.
+    pub(super) certain: bool,
+    /// Whether it is known that the place can be borrowed mutably.
+    pub(super) mutable: bool,
+}
+
+#[derive(Clone)]
+pub(super) enum Usage {
+    /// `place[index]`; `kinds` judges the index, seen from each of the loops around.
+    Index {
+        index: Expr,
+        kinds: Vec<Kind>,
+        mode: Mode,
+    },
+    /// `place.len()`
+    Length,
+    Whole(Mode),
+}
+
+impl Event {
+    /// What the index is, seen from the loop at `depth`.
+    pub(super) fn kind(&self, depth: usize) -> Option<&Kind> {
+        match &self.usage {
+            Usage::Index { kinds, .. } => kinds.get(depth - 1),
+            _ => None,
+        }
+    }
+}
+
+impl Analysis<'_> {
+    /// Notes a use with the innermost marked loop, if that captures the place.
+    fn note(&mut self, place: &Place, written: &Expr, usage: Usage) {
+        let depth = self.cx.depth();
+        if depth == 0 || !self.cx.is_captured(&place.root, depth) {
+            return;
+        }
+        if self.is_reduced(place) {
+            self.report_read_reduction(place, written);
+            return;
+        }
+        let binding = self.cx.find(&place.root);
+        let mutable = binding.is_some_and(|binding| binding.mutable);
+        if binding.is_none()
+            && !is_constant(&place.root)
+            && matches!(usage, Usage::Whole(Mode::Read | Mode::Method(_)))
+        {
+            // A function, a module, or a name that a macro has bound.
+            return;
+        }
+        let certain = self.cx.certain && !self.cx.exited;
+        let event =
+            Event { place: place.clone(), written: written.clone(), usage, certain, mutable };
+        if let Some(active) = self.active.last_mut() {
+            active.events.push(event);
+        }
+    }
+
+    fn clauses_of(&self, mark: usize, expr: &ExprForLoop) -> Clauses {
+        let mut clauses = self.marks.clauses[mark].clone();
+        let defaults = self.defaults;
+        macro_rules! default {
+            ($($clause:ident),*) => {$(
+                if clauses.$clause.is_none() {
+                    clauses.$clause = defaults.$clause.clone();
+                }
+            )*};
+        }
+        default!(schedule, locality, grain, threads, pool, name, progress, krate);
+        // What is owned or reduced is a matter of the loops that name it, the outermost ones.
+        if self.active.is_empty() {
+            let names = names_in(expr);
+            if clauses.own.is_empty() {
+                clauses.own = defaults
+                    .own
+                    .iter()
+                    .filter(|o| names.contains(&o.place.root))
+                    .cloned()
+                    .collect();
+            }
+            if clauses.reduce.is_empty() {
+                clauses.reduce = defaults
+                    .reduce
+                    .iter()
+                    .filter(|r| names.contains(&r.place.root))
+                    .cloned()
+                    .collect();
+                clauses.reproducible =
+                    clauses.reproducible.or_else(|| defaults.reproducible.clone());
+            }
+            if clauses.local.is_empty() {
+                clauses.local =
+                    defaults.local.iter().filter(|l| names.contains(&l.name)).cloned().collect();
+            }
+        }
+        clauses
+    }
+
+    /// Goes through a marked loop.
+    fn marked_loop(&mut self, expr: &mut ExprForLoop, mark: usize, yields: bool) {
+        walk::walk(self, &mut expr.expr);
+        let clauses = self.clauses_of(mark, expr);
+        let index = source::index(&expr.pat, &expr.expr);
+        self.check_clauses(&clauses, index.as_ref().map(|index| &index.name), yields);
+        let (certain, exited) = (self.cx.certain, self.cx.exited);
+        (self.cx.certain, self.cx.exited) = (true, false);
+        let label = expr.label.as_ref().map(|label| label.name.ident.to_string());
+        self.cx.enter(Control::Marked { label });
+        self.cx.open();
+        let depth = self.cx.depth();
+        match &index {
+            Some(index) => {
+                // The other names of the pattern first: the index is one of them.
+                self.cx.bind_pattern(&expr.pat);
+                self.cx.bind(&index.name, false, Means::Index(depth));
+            }
+            None => self.cx.bind_pattern(&expr.pat),
+        }
+        let name = index.as_ref().map(|index| index.name.clone());
+        for local in &clauses.local {
+            self.cx.bind(&local.name, true, Means::Value);
+        }
+        let reductions = reductions::of(&clauses, &mut expr.body);
+        let active = Active { clauses, events: Vec::new(), reductions, index: name, leaves: false };
+        self.active.push(active);
+        walk::walk_block(self, &mut expr.body);
+        self.cx.close();
+        self.cx.leave();
+        let left = self.cx.exited;
+        (self.cx.certain, self.cx.exited) = (certain, exited || left);
+        let Some(active) = self.active.pop() else { return };
+        let arrays::Judged { owned, reads } = arrays::judge(&active, depth, self.report);
+        self.pass_on(&active, &owned, depth);
+        let Active { clauses, reductions, leaves, .. } = active;
+        let facts = LoopFacts {
+            clauses,
+            index,
+            owned,
+            reads,
+            reductions,
+            leaves,
+            heavy: is_heavy(&expr.body),
+        };
+        self.facts.loops.insert(mark, facts);
+    }
+
+    /// Tells the next loop further out what this one does with what that one captures as well.
+    fn pass_on(&mut self, active: &Active, owned: &[super::Owned], depth: usize) {
+        if depth < 2 {
+            return;
+        }
+        let captured =
+            |analysis: &Self, place: &Place| analysis.cx.is_captured(&place.root, depth - 1);
+        for event in &active.events {
+            if !captured(self, &event.place)
+                || owned.iter().any(|owned| owned.place.contains(&event.place))
+            {
+                continue;
+            }
+            let event = Event { certain: false, ..event.clone() };
+            if !self.is_reduced(&event.place)
+                && let Some(outer) = self.active.last_mut()
+            {
+                outer.events.push(event);
+            }
+        }
+        let whole = |place: &Place, written: &Expr| Event {
+            place: place.clone(),
+            written: written.clone(),
+            usage: Usage::Whole(Mode::Borrow),
+            certain: false,
+            mutable: true,
+        };
+        let borrowed = owned.iter().map(|owned| whole(&owned.place, &owned.array));
+        let reduced = active.reductions.iter().map(|r| whole(&r.place, &r.variable));
+        for event in borrowed.chain(reduced) {
+            if captured(self, &event.place)
+                && !self.is_reduced(&event.place)
+                && let Some(outer) = self.active.last_mut()
+            {
+                outer.events.push(event);
+            }
+        }
+    }
+
+    /// Whether the innermost marked loop reduces the place.
+    pub(super) fn is_reduced(&self, place: &Place) -> bool {
+        self.active
+            .last()
+            .is_some_and(|active| active.reductions.iter().any(|r| r.place.contains(place)))
+    }
+
+    fn check_clauses(&mut self, clauses: &Clauses, index: Option<&Ident>, yields: bool) {
+        let named = clauses.local.iter().map(|local| ("local", &local.name)).chain(
+            clauses.reduce.iter().filter(|r| r.place.is_name()).map(|r| ("reduce", &r.place.root)),
+        );
+        for (clause, name) in named {
+            if Some(name) == index {
+                self.report.error(
+                    name,
+                    format_args!("`{name}` is the loop's index"),
+                    format_args!("give what `{clause}` names another name"),
+                );
+            }
+        }
+        for local in &clauses.local {
+            if let Some(reduce) = clauses.reduce.iter().find(|r| r.place.root == local.name) {
+                self.report.error(
+                    &local.name,
+                    format_args!("`{}` is reduced as well", reduce.place),
+                    "a local is thrown away after the loop, a reduction's result is kept: choose one",
+                );
+            }
+            if let Some(own) = clauses.own.iter().find(|o| o.place.root == local.name) {
+                self.report.error(
+                    &local.name,
+                    format_args!("`{}` is owned as well", own.place),
+                    "give the local another name",
+                );
+            }
+        }
+        for own in &clauses.own {
+            if clauses.reduce.iter().any(|r| r.place == own.place) {
+                self.report.error(
+                    &own.expr,
+                    format_args!("`{}` is reduced as well", own.place),
+                    "iterations own parts of an array, or accumulate into all of it: choose one",
+                );
+            }
+        }
+        if let Some(progress) = &clauses.progress {
+            self.report.error(&progress.keyword, "`progress` is not built yet", "leave it out");
+        }
+        if let Some(collapse) = &clauses.collapse {
+            self.report.error(&collapse.keyword, "`collapse` is not built yet", "leave it out");
+        }
+        if let Some(word) = &clauses.reproducible {
+            self.report.error(word, "`reproducible` is not built yet", "leave it out");
+        }
+        let _ = yields;
+    }
+}
+
+impl Pass for Analysis<'_> {
+    fn cx(&mut self) -> &mut Cx {
+        &mut self.cx
+    }
+
+    fn place(&mut self, expr: &mut Expr, place: &Place, mode: &Mode) {
+        self.note(place, expr, Usage::Whole(mode.clone()));
+    }
+
+    fn index(&mut self, expr: &mut Expr, place: &Place, mode: &Mode) {
+        let written = expr.clone();
+        let Expr::Index(index) = expr else { return };
+        let kinds =
+            (1..=self.cx.depth()).map(|depth| judge(&index.index, &self.cx, depth)).collect();
+        let usage = Usage::Index { index: (*index.index).clone(), kinds, mode: mode.clone() };
+        walk::walk(self, &mut index.index);
+        self.note(place, &written, usage);
+    }
+
+    fn length(&mut self, expr: &mut Expr, place: &Place) {
+        self.note(place, expr, Usage::Length);
+    }
+
+    fn assignment(&mut self, expr: &mut Expr) -> bool {
+        reductions::assignment(self, expr)
+    }
+
+    fn conditional(&mut self, expr: &mut Expr) -> bool {
+        reductions::conditional(self, expr)
+    }
+
+    fn exit(&mut self, _expr: &mut Expr, goes: Goes) {
+        // A `continue` stays within the loop; that a `break` does not is all that matters here.
+        let jump = !matches!(_expr, Expr::Continue(_)) || goes == Goes::Out;
+        if jump && let Some(active) = self.active.last_mut() {
+            active.leaves = true;
+        }
+    }
+
+    fn marked(&mut self, expr: &mut Expr, mark: usize) {
+        if let Expr::ForLoop(expr) = expr {
+            self.marked_loop(expr, mark, false);
+        }
+    }
+
+    fn yielding(&mut self, local: &mut Local, mark: usize) {
+        if let Some(Expr::ForLoop(expr)) = local.init.as_mut().map(|init| &mut *init.expr) {
+            self.report.error(
+                expr.for_token,
+                "a loop that yields is not built yet",
+                "write into an array",
+            );
+            self.marked_loop(expr, mark, true);
+        }
+    }
+
+    fn suspension(&mut self, expr: &Expr) {
+        // An async block in the body has its own control flow, and closures cannot hold either.
+        if self.cx.depth() == 0 || !self.cx.suspends_marked_loop() {
+            return;
+        }
+        match expr {
+            Expr::Await(await_) => self.report.error(
+                await_.await_token,
+                "`.await` in a parallel loop: its iterations run on threads that cannot be suspended",
+                "await before the loop, or collect the futures and join them after it",
+            ),
+            expr => self.report.error(
+                expr,
+                "`yield` in a parallel loop: its iterations run on threads that cannot be suspended",
+                "collect what the iterations make, and yield it after the loop",
+            ),
+        }
+    }
+
+    fn opaque(&mut self, _mac: &Macro) {}
+
+    fn item(&mut self, _item: &mut Item) {}
+}
+
+/// All names that occur in a loop.
+fn names_in(expr: &ExprForLoop) -> std::collections::HashSet<Ident> {
+    fn collect(tokens: proc_macro2::TokenStream, names: &mut std::collections::HashSet<Ident>) {
+        for token in tokens {
+            match token {
+                proc_macro2::TokenTree::Ident(name) => {
+                    names.insert(name);
+                }
+                proc_macro2::TokenTree::Group(group) => collect(group.stream(), names),
+                _ => {}
+            }
+        }
+    }
+    let mut names = std::collections::HashSet::new();
+    collect(quote::ToTokens::to_token_stream(&expr.body), &mut names);
+    names
+}
+
+/// Whether a body does more than a little arithmetic.
+fn is_heavy(body: &Block) -> bool {
+    struct Heavy(bool);
+
+    impl<'a> Visit<'a> for Heavy {
+        fn visit_expr(&mut self, expr: &'a Expr) {
+            let loops = matches!(expr, Expr::ForLoop(_) | Expr::While(_) | Expr::Loop(_));
+            let calls = matches!(expr, Expr::Call(_) | Expr::MethodCall(_) | Expr::Macro(_));
+            self.0 |= loops || calls;
+            visit::visit_expr(self, expr);
+        }
+
+        fn visit_macro(&mut self, _: &'a Macro) {
+            self.0 = true;
+        }
+    }
+
+    let mut heavy = Heavy(false);
+    heavy.visit_block(body);
+    heavy.0
+}

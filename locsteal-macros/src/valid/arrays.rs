@@ -1,0 +1,369 @@
+//! Which arrays a loop's iterations own, which it reads, and what of all that is not allowed.
+
+use syn::Expr;
+
+use super::analysis::{Active, Event, Usage};
+use super::cx::is_constant;
+use super::index::{Kind, Shift, Why};
+use super::methods;
+use super::walk::Mode;
+use super::{Owned, Read};
+use crate::attr::{self, Place};
+use crate::report::Report;
+
+pub(super) struct Judged {
+    pub(super) owned: Vec<Owned>,
+    pub(super) reads: Vec<Read>,
+}
+
+/// Judges what the loop at `depth` does.
+pub(super) fn judge(active: &Active, depth: usize, report: &mut Report) -> Judged {
+    let mut owned: Vec<Owned> = Vec::new();
+    for own in &active.clauses.own {
+        let array = match &own.expr {
+            Expr::MethodCall(call) if own.chunks.is_some() => (*call.receiver).clone(),
+            expr => expr.clone(),
+        };
+        owned.push(Owned {
+            place: own.place.clone(),
+            array,
+            chunks: own.chunks.clone(),
+            certain: false,
+        });
+    }
+    for event in &active.events {
+        if infers(event, active, depth)
+            && !owned.iter().any(|owned| owned.place.contains(&event.place))
+        {
+            let Expr::Index(written) = &event.written else { continue };
+            let array = (*written.expr).clone();
+            owned.push(Owned { place: event.place.clone(), array, chunks: None, certain: false });
+        }
+    }
+    if owned.len() > 12 {
+        report.error(
+            &owned[12].array,
+            "an iteration can own parts of at most 12 arrays",
+            "put arrays that belong together into one array of structs",
+        );
+    }
+    for event in &active.events {
+        match owned.iter_mut().find(|owned| owned.place.contains(&event.place)) {
+            Some(owned) => use_owned(owned, event, active, depth, report),
+            None => use_shared(event, active, depth, report),
+        }
+    }
+    for own in &active.clauses.own {
+        if !active.events.iter().any(|event| own.place.contains(&event.place)) {
+            report.error(
+                &own.expr,
+                format_args!("the loop does not use `{}`", own.place),
+                "leave it out of `own(..)`",
+            );
+        }
+        if active.index.is_none() {
+            report.error(
+                &own.expr,
+                "this loop has no index that says what an iteration owns",
+                "loop over a range, `for i in 0..n`, or over `.enumerate()` with a pattern `(i, x)`",
+            );
+        }
+    }
+    let reads = reads(active, &owned, depth);
+    Judged { owned, reads }
+}
+
+/// Whether it follows from this use that iterations own elements of the array.
+fn infers(event: &Event, active: &Active, depth: usize) -> bool {
+    let Usage::Index { mode, .. } = &event.usage else { return false };
+    if event.kind(depth) != Some(&Kind::Exact(depth)) {
+        return false;
+    }
+    match mode {
+        Mode::Read => false,
+        Mode::Write | Mode::Borrow => true,
+        Mode::Method(name) if methods::is_mutating(&name.to_string()) => true,
+        // Whether the method changes the element is not known. Owning it does no harm if nothing else of the array is used.
+        Mode::Method(_) => {
+            event.mutable
+                && active.events.iter().filter(|other| other.place == event.place).all(|other| {
+                    matches!(other.usage, Usage::Length)
+                        || other.kind(depth) == Some(&Kind::Exact(depth))
+                })
+        }
+    }
+}
+
+/// The array as it is written.
+fn written(event: &Event) -> String {
+    attr::tokens(&event.written)
+}
+
+fn use_owned(owned: &mut Owned, event: &Event, active: &Active, depth: usize, report: &mut Report) {
+    let name = &owned.place;
+    let Some(i) = &active.index else { return };
+    if owned.chunks.is_some() {
+        if event.place != owned.place {
+            report.error(
+                &event.written,
+                format_args!(
+                    "only elements of `{name}` can be used here, since iterations own it by chunks"
+                ),
+                format_args!(
+                    "bind what the body needs to a name before the loop: `let value = {};`",
+                    event.place
+                ),
+            );
+        }
+        return;
+    }
+    let (index, kind) = match &event.usage {
+        Usage::Length if event.place == owned.place => return,
+        Usage::Index { index, .. } if event.place == owned.place => (index, event.kind(depth)),
+        _ => {
+            report.error(
+                &event.written,
+                format_args!("iteration `{i}` owns `{name}[{i}]` alone, not all of `{name}`"),
+                format_args!(
+                    "use `{name}[{i}]` or `{name}.len()`; to read old values, copy them before the loop: `let old = \
+                     {name}.to_vec();`"
+                ),
+            );
+            return;
+        }
+    };
+    let why = match kind {
+        Some(Kind::Exact(_)) => {
+            owned.certain |= event.certain;
+            return;
+        }
+        Some(Kind::Unknown) | None => return,
+        Some(Kind::Shifted(..)) => Why::Computed,
+        Some(Kind::Other(why)) => why.clone(),
+    };
+    let element = written(event);
+    match why {
+        Why::Computed => report.error(
+            index,
+            format_args!("`{element}` belongs to another iteration, which may be changing it at this moment"),
+            format_args!(
+                "iteration `{i}` owns `{name}[{i}]` alone; to read old values, copy them before the loop: `let old = \
+                 {name}.to_vec();`"
+            ),
+        ),
+        Why::Fixed => report.error(
+            index,
+            format_args!("`{element}` is the same element in every iteration, and belongs to one of them at most"),
+            format_args!(
+                "iteration `{i}` owns `{name}[{i}]` alone; copy the element before the loop, or accumulate into a variable \
+                 with `reduce(..)`"
+            ),
+        ),
+        Why::Inner(j) => report.error(
+            index,
+            format_args!("`{element}` belongs to other iterations as `{j}` moves on"),
+            format_args!(
+                "iteration `{i}` owns `{name}[{i}]` alone; if it should own `m` elements, write `own({name}.chunks(m))`"
+            ),
+        ),
+        Why::Outer(outer) => report.error(
+            index,
+            format_args!("all iterations over `{i}` share `{element}`, the element of the outer loop's `{outer}`"),
+            "take it out of the inner loop, or accumulate into a variable with `reduce(..)`",
+        ),
+    }
+}
+
+fn use_shared(event: &Event, active: &Active, depth: usize, report: &mut Report) {
+    let place = &event.place;
+    // Constants are no variables; who writes a `static mut` has said `unsafe`.
+    if is_constant(&place.root) {
+        return;
+    }
+    let element = written(event);
+    match &event.usage {
+        Usage::Index { index, mode, .. } => {
+            match mode {
+                Mode::Write | Mode::Borrow => {}
+                Mode::Method(name) if event.mutable && methods::is_mutating(&name.to_string()) => {}
+                Mode::Read | Mode::Method(_) => return,
+            }
+            let Some(i) = &active.index else {
+                report.error(
+                    index,
+                    format_args!("iterations may not write `{element}`: the loop has no index that says which one owns it"),
+                    "loop over a range, `for i in 0..n`, or over `.enumerate()` with a pattern `(i, x)`",
+                );
+                return;
+            };
+            shared_element(event, index, &i.to_string(), &element, depth, report);
+        }
+        Usage::Length => {}
+        Usage::Whole(mode) => {
+            let certain_to_write = match mode {
+                Mode::Write | Mode::Borrow => true,
+                Mode::Method(name) => {
+                    event.mutable && place.is_name() && GROWING.contains(&name.to_string().as_str())
+                }
+                Mode::Read => false,
+            };
+            if !certain_to_write {
+                return;
+            }
+            if let Mode::Method(method) = mode {
+                report.error(
+                    &event.written,
+                    format_args!("`{place}` is shared by all iterations, so none can call `{place}.{method}(..)`"),
+                    format_args!(
+                        "make each participant its own with `local({place} = ..)`, join them with `reduce({place})`, or collect \
+                         one value per iteration: `let {place}: Vec<_> = for .. {{ .. }};`"
+                    ),
+                );
+            } else {
+                report.error(
+                    &event.written,
+                    format_args!("`{place}` is shared by all iterations, so none can change it"),
+                    format_args!(
+                        "accumulate into it with `reduce(+: {place})`, make each participant its own with `local({place} = ..)`, or \
+                         let iterations own an array's elements with `own(..)`"
+                    ),
+                );
+            }
+        }
+    }
+}
+
+/// Methods that no one calls on a variable declared `mut` unless to change it.
+const GROWING: [&str; 14] = [
+    "push",
+    "push_str",
+    "push_back",
+    "push_front",
+    "pop",
+    "insert",
+    "extend",
+    "append",
+    "clear",
+    "sort",
+    "sort_unstable",
+    "truncate",
+    "resize",
+    "retain",
+];
+
+fn shared_element(
+    event: &Event,
+    index: &Expr,
+    i: &str,
+    element: &str,
+    depth: usize,
+    report: &mut Report,
+) {
+    let name = &event.place;
+    match event.kind(depth) {
+        Some(Kind::Shifted(_, shift)) => report.error(
+            index,
+            format_args!("iteration `{i}` does not own `{element}`"),
+            format_args!(
+                "an iteration owns the element at exactly its index: shift the loop's range{}, and write `{name}[{i}]`",
+                match shift {
+                    Shift::Number(by) if *by > 0 => format!(" by {by}"),
+                    _ => String::new(),
+                }
+            ),
+        ),
+        Some(Kind::Other(Why::Computed)) => report.error(
+            index,
+            format_args!("nothing says which iteration owns `{element}`"),
+            match chunk_size(index, i) {
+                Some(m) => format!(
+                    "if iteration `{i}` owns the elements from `{i} * {m}` to `({i} + 1) * {m}`, write `own({name}.chunks({m}))`"
+                ),
+                None => format!(
+                    "iteration `{i}` can own `{name}[{i}]`, or with `own({name}.chunks(m))` the elements from `{i} * m` to \
+                     `({i} + 1) * m`"
+                ),
+            },
+        ),
+        Some(Kind::Other(Why::Fixed)) => report.error(
+            index,
+            format_args!("every iteration would write `{element}`"),
+            "accumulate into a variable with `reduce(..)`, and write the element after the loop",
+        ),
+        Some(Kind::Other(Why::Inner(j))) => report.error(
+            index,
+            format_args!("every iteration would write `{element}`, for each `{j}`"),
+            format_args!(
+                "accumulate with `reduce(+: {name})`, or let iteration `{i}` own `m` elements with `own({name}.chunks(m))`"
+            ),
+        ),
+        Some(Kind::Other(Why::Outer(outer))) => report.error(
+            index,
+            format_args!("all iterations over `{i}` would write `{element}`, the element of the outer loop's `{outer}`"),
+            "accumulate into a variable with `reduce(..)` on the inner loop, and write the element after it",
+        ),
+        Some(Kind::Exact(_)) => {}
+        Some(Kind::Unknown) | None => report.error(
+            index,
+            format_args!("two iterations may write the same `{element}`"),
+            format_args!(
+                "iteration `{i}` can own `{name}[{i}]`; to count or sum into elements chosen by data write `reduce(+: {name})`, \
+                 or use atomics"
+            ),
+        ),
+    }
+}
+
+/// `m` of an index `i * m + ..`.
+fn chunk_size(index: &Expr, i: &str) -> Option<String> {
+    match index {
+        Expr::Paren(paren) => chunk_size(&paren.expr, i),
+        Expr::Binary(binary) if matches!(binary.op, syn::BinOp::Add(_)) => {
+            chunk_size(&binary.left, i).or_else(|| chunk_size(&binary.right, i))
+        }
+        Expr::Binary(binary) if matches!(binary.op, syn::BinOp::Mul(_)) => {
+            let (left, right) = (attr::tokens(&binary.left), attr::tokens(&binary.right));
+            if left == i { Some(right) } else { (right == i).then_some(left) }
+        }
+        _ => None,
+    }
+}
+
+/// The arrays that each iteration is certain to read at its index, or at a fixed distance from it.
+fn reads(active: &Active, owned: &[Owned], depth: usize) -> Vec<Read> {
+    let mut reads: Vec<Read> = Vec::new();
+    for event in &active.events {
+        let Usage::Index { mode: Mode::Read | Mode::Method(_), .. } = &event.usage else {
+            continue;
+        };
+        let shift = match event.kind(depth) {
+            Some(Kind::Exact(_)) => None,
+            Some(Kind::Shifted(_, shift)) => Some(shift.clone()),
+            _ => continue,
+        };
+        let known = |read: &Read| read.place == event.place && read.shift == shift;
+        if !event.certain
+            || owned.iter().any(|o| o.place.contains(&event.place))
+            || reads.iter().any(known)
+        {
+            continue;
+        }
+        let Expr::Index(written) = &event.written else { continue };
+        reads.push(Read { place: event.place.clone(), array: (*written.expr).clone(), shift });
+    }
+    reads
+}
+
+/// Whether the place is read through a view in a loop that reads these.
+pub(crate) fn view_of<'r>(
+    reads: &'r [Read],
+    place: &Place,
+    kind: &Kind,
+) -> Option<(usize, &'r Read)> {
+    let shift = match kind {
+        Kind::Exact(_) => None,
+        Kind::Shifted(_, shift) => Some(shift),
+        _ => return None,
+    };
+    reads.iter().enumerate().find(|(_, read)| read.place == *place && read.shift.as_ref() == shift)
+}

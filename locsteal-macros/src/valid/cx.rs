@@ -1,0 +1,235 @@
+//! Where in a function one is: which names mean what, and where control can go.
+
+use proc_macro2::Ident;
+use syn::{Lifetime, Pat, Type};
+
+use super::index::Kind;
+
+/// What is known at a point of a function.
+#[derive(Default)]
+pub(crate) struct Cx {
+    scopes: Vec<Vec<Binding>>,
+    control: Vec<Control>,
+    /// How many marked loops are around this point.
+    depth: usize,
+    /// Whether this point is reached in each iteration of the innermost marked loop that is not left before.
+    pub(crate) certain: bool,
+    /// Whether the iteration may have been left before this point.
+    pub(crate) exited: bool,
+}
+
+/// A name that a pattern bound.
+#[derive(Clone)]
+pub(crate) struct Binding {
+    pub(crate) name: String,
+    /// How many marked loops are around its declaration.
+    pub(crate) depth: usize,
+    /// Whether it is certain that one can borrow it mutably, or what it refers to.
+    pub(crate) mutable: bool,
+    pub(crate) means: Means,
+}
+
+/// What a name stands for, as far as indexing goes.
+#[derive(Clone)]
+pub(crate) enum Means {
+    /// No one knows.
+    Value,
+    /// The index of the marked loop at this depth (the outermost is 1).
+    Index(usize),
+    /// The variable of a loop that is not marked.
+    InnerIndex,
+    /// The value of an expression, judged where it was bound.
+    Alias(Kind),
+}
+
+/// What `break`, `continue`, `return` and `?` can go to.
+pub(crate) enum Control {
+    Marked {
+        label: Option<String>,
+    },
+    Loop {
+        label: Option<String>,
+    },
+    Block {
+        label: Option<String>,
+    },
+    /// A function, closure or async block, and what it is said to return.
+    Body {
+        returns: Option<Box<Type>>,
+    },
+    /// A `try` block.
+    Try,
+}
+
+/// Where an exit goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Goes {
+    /// It stays in the body of the innermost marked loop, or there is none.
+    Within,
+    /// To the next iteration of that loop, or to its end: the loop around the body in the generated code does that.
+    Native,
+    /// Out of that loop.
+    Out,
+}
+
+/// What a macro is asked to do with an exit.
+#[derive(Clone, Copy)]
+pub(crate) enum Exit<'a> {
+    Break(Option<&'a Lifetime>),
+    Continue(Option<&'a Lifetime>),
+    Return,
+    Try,
+}
+
+impl Cx {
+    pub(crate) fn depth(&self) -> usize {
+        self.depth
+    }
+
+    /// Runs `inside` in a scope of its own.
+    pub(crate) fn open(&mut self) {
+        self.scopes.push(Vec::new());
+    }
+
+    pub(crate) fn close(&mut self) {
+        self.scopes.pop();
+    }
+
+    pub(crate) fn enter(&mut self, control: Control) {
+        self.depth += usize::from(matches!(control, Control::Marked { .. }));
+        self.control.push(control);
+    }
+
+    pub(crate) fn leave(&mut self) {
+        let control = self.control.pop();
+        self.depth -= usize::from(matches!(control, Some(Control::Marked { .. })));
+    }
+
+    pub(crate) fn bind(&mut self, name: &Ident, mutable: bool, means: Means) {
+        let binding = Binding { name: name.to_string(), depth: self.depth, mutable, means };
+        match self.scopes.last_mut() {
+            Some(scope) => scope.push(binding),
+            None => self.scopes.push(vec![binding]),
+        }
+    }
+
+    /// Binds the names of a pattern, all with values that no one knows.
+    pub(crate) fn bind_pattern(&mut self, pat: &Pat) {
+        self.bind_names(pat, false, &Means::Value);
+    }
+
+    /// Binds the names of a pattern. `mutable`: what is matched is known to be a mutable reference.
+    pub(crate) fn bind_names(&mut self, pat: &Pat, mutable: bool, means: &Means) {
+        match pat {
+            Pat::Ident(pat) => {
+                let by_value = pat.by_ref.is_none() && pat.subpat.is_none();
+                let means =
+                    if by_value && pat.mutability.is_none() { means.clone() } else { Means::Value };
+                let mutable = mutable || pat.mutability.is_some();
+                // A name in capitals is a constant that is compared with.
+                let constant = by_value && pat.mutability.is_none() && is_constant(&pat.ident);
+                if !constant {
+                    self.bind(&pat.ident, mutable, means);
+                }
+                if let Some((_, inner)) = &pat.subpat {
+                    self.bind_names(inner, false, &Means::Value);
+                }
+            }
+            Pat::Type(pat) => {
+                let reference = matches!(&*pat.ty, Type::Reference(r) if r.mutability.is_some());
+                self.bind_names(&pat.pat, mutable || reference, means);
+            }
+            Pat::Paren(pat) => self.bind_names(&pat.pat, mutable, means),
+            Pat::Guard(pat) => self.bind_names(&pat.pat, mutable, means),
+            Pat::Tuple(pat) => self.bind_all(&pat.elems),
+            Pat::TupleStruct(pat) => self.bind_all(&pat.elems),
+            Pat::Slice(pat) => self.bind_all(&pat.elems),
+            Pat::Or(pat) => self.bind_all(pat.cases.iter().take(1)),
+            Pat::Struct(pat) => {
+                // `S { x }` is parsed as a field `x` with a pattern that binds `x`.
+                for field in &pat.fields {
+                    self.bind_names(&field.pat, false, &Means::Value);
+                }
+            }
+            Pat::Reference(pat) => self.bind_names(&pat.pat, false, &Means::Value),
+            _ => {}
+        }
+    }
+
+    fn bind_all<'p>(&mut self, pats: impl IntoIterator<Item = &'p Pat>) {
+        for pat in pats {
+            self.bind_names(pat, false, &Means::Value);
+        }
+    }
+
+    pub(crate) fn find(&self, name: &Ident) -> Option<&Binding> {
+        let name = name.to_string();
+        self.scopes.iter().rev().flat_map(|scope| scope.iter().rev()).find(|b| b.name == name)
+    }
+
+    /// Whether the name is declared outside of the innermost marked loop: the loop's code would capture it. A name that
+    /// is not known to be declared anywhere is one of an item, or of a macro.
+    pub(crate) fn is_captured(&self, name: &Ident, depth: usize) -> bool {
+        self.find(name).is_none_or(|binding| binding.depth < depth)
+    }
+
+    /// What the innermost function, closure or async block is said to return.
+    pub(crate) fn returns(&self) -> Option<&Type> {
+        self.control.iter().rev().find_map(|control| match control {
+            Control::Body { returns } => Some(returns.as_deref()),
+            _ => None,
+        })?
+    }
+
+    /// Whether `.await` at this point would suspend the body of a marked loop, rather than an async block in it.
+    pub(crate) fn suspends_marked_loop(&self) -> bool {
+        self.goes(Exit::Return) == Goes::Out
+    }
+
+    /// Where an exit at this point goes.
+    pub(crate) fn goes(&self, exit: Exit<'_>) -> Goes {
+        let mut crossed = 0;
+        let end = |crossed| if crossed == 0 { Goes::Within } else { Goes::Out };
+        let wanted = match exit {
+            Exit::Break(label) | Exit::Continue(label) => {
+                label.map(|label| label.ident.to_string())
+            }
+            Exit::Return | Exit::Try => None,
+        };
+        let jumps = matches!(exit, Exit::Break(_) | Exit::Continue(_));
+        for control in self.control.iter().rev() {
+            match control {
+                Control::Body { .. } => return if jumps { Goes::Within } else { end(crossed) },
+                Control::Try => {
+                    if matches!(exit, Exit::Try) {
+                        return end(crossed);
+                    }
+                }
+                Control::Loop { label } => {
+                    if jumps && (wanted.is_none() || *label == wanted) {
+                        return end(crossed);
+                    }
+                }
+                Control::Block { label } => {
+                    if jumps && wanted.is_some() && *label == wanted {
+                        return end(crossed);
+                    }
+                }
+                Control::Marked { label } => {
+                    if jumps && (wanted.is_none() || *label == wanted) {
+                        return if crossed == 0 { Goes::Native } else { Goes::Out };
+                    }
+                    crossed += 1;
+                }
+            }
+        }
+        // A label that is nowhere: the compiler will say so.
+        Goes::Within
+    }
+}
+
+/// Whether a name is written as constants and statics are.
+pub(crate) fn is_constant(name: &Ident) -> bool {
+    let name = name.to_string();
+    name.chars().any(char::is_uppercase) && !name.chars().any(char::is_lowercase)
+}

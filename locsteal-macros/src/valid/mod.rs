@@ -1,0 +1,123 @@
+//! The rules of the language: what a marked loop may do, and every error.
+//!
+//! A function is gone through once, in the order in which it runs ([`walk`]), with its names and its flow of control
+//! in view ([`cx`]). What the loops do with what they capture is noted, and judged at each loop's end: which arrays its
+//! iterations own, which it only reads, and what is not allowed. The result, the [`Facts`], is all that `expand` needs.
+
+mod analysis;
+pub(crate) mod arrays;
+pub(crate) mod cx;
+pub(crate) mod index;
+pub(crate) mod macros;
+mod methods;
+mod reductions;
+pub(crate) mod source;
+pub(crate) mod walk;
+
+use std::collections::HashMap;
+
+use proc_macro2::Ident;
+use syn::{Block, Expr, FnArg, Pat, Signature, Type};
+
+use crate::ast::Marks;
+use crate::attr::{Clauses, Operator, Place};
+use crate::report::Report;
+use cx::{Control, Cx, Means};
+use index::Shift;
+use source::LoopIndex;
+
+/// What is known of the marked loops of a function, by the numbers of their marks.
+#[derive(Default)]
+pub(crate) struct Facts {
+    pub(crate) loops: HashMap<usize, LoopFacts>,
+}
+
+/// What is known of a marked loop.
+pub(crate) struct LoopFacts {
+    /// Its clauses, with those of its function where it has none.
+    pub(crate) clauses: Clauses,
+    pub(crate) index: Option<LoopIndex>,
+    pub(crate) owned: Vec<Owned>,
+    pub(crate) reads: Vec<Read>,
+    pub(crate) reductions: Vec<Reduction>,
+    /// Whether an iteration may leave it.
+    pub(crate) leaves: bool,
+    /// Whether an iteration may take long, so that it is worth to look often whether the loop has been left.
+    pub(crate) heavy: bool,
+}
+
+/// An array that iterations own parts of.
+pub(crate) struct Owned {
+    pub(crate) place: Place,
+    /// The array, in tokens of the user.
+    pub(crate) array: Expr,
+    /// How many elements an iteration owns, if not one.
+    pub(crate) chunks: Option<Expr>,
+    /// Whether each iteration is certain to use its element.
+    pub(crate) certain: bool,
+}
+
+/// An array that each iteration is certain to read at its index, or at a fixed distance from it.
+pub(crate) struct Read {
+    pub(crate) place: Place,
+    /// The array, in tokens of the user.
+    pub(crate) array: Expr,
+    pub(crate) shift: Option<Shift>,
+}
+
+/// A variable that the loop reduces.
+pub(crate) struct Reduction {
+    pub(crate) place: Place,
+    pub(crate) variable: Expr,
+    pub(crate) operator: Operator,
+    /// How many indices stand behind the variable where it is accumulated into: 0 for `v += ..`, 1 for `v[k] += ..`.
+    pub(crate) indices: usize,
+}
+
+/// A function, as seen from its body.
+pub(crate) struct Function<'a> {
+    pub(crate) signature: Option<&'a Signature>,
+}
+
+impl Function<'_> {
+    /// What is known at the beginning of the body.
+    pub(crate) fn cx(&self) -> Cx {
+        let mut cx = Cx::default();
+        let returns = self.signature.and_then(|signature| match &signature.output {
+            syn::ReturnType::Type(_, ty) => Some(ty.clone()),
+            syn::ReturnType::Default => Some(Box::new(syn::parse_quote!(()))),
+        });
+        cx.enter(Control::Body { returns });
+        cx.open();
+        for input in self.signature.iter().flat_map(|signature| &signature.inputs) {
+            match input {
+                FnArg::Receiver(receiver) => {
+                    let mutable = match &receiver.kind {
+                        syn::ReceiverKind::Reference(_, _, mutability) => mutability.is_some(),
+                        _ => false,
+                    } || receiver.mutability.is_some();
+                    let name = Ident::from(receiver.self_token);
+                    cx.bind(&name, mutable, Means::Value);
+                }
+                FnArg::Typed(typed) => {
+                    let reference =
+                        matches!(&*typed.ty, Type::Reference(r) if r.mutability.is_some());
+                    let pat: &Pat = &typed.pat;
+                    cx.bind_names(pat, reference, &Means::Value);
+                }
+            }
+        }
+        cx
+    }
+}
+
+/// Checks the marked loops of a function. `defaults` are the clauses of the function.
+pub(crate) fn check(
+    function: &Function<'_>,
+    block: &mut Block,
+    marks: &Marks,
+    defaults: &Clauses,
+    report: &mut Report,
+) -> Facts {
+    analysis::analyse(function.cx(), block, marks, defaults, report)
+}

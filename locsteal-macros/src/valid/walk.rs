@@ -1,0 +1,458 @@
+//! Going through a function, in the order in which it is run, with the names and the flow of control in view.
+//!
+//! A [`Pass`] is told of what matters to the language: places and how they are used, exits, marked loops. It can put
+//! something else in the place of what it is shown.
+
+use proc_macro2::Ident;
+use syn::{Block, Expr, ExprClosure, ExprForLoop, Item, Local, Macro, Pat, Stmt, Type};
+
+use super::cx::{Control, Cx, Exit, Goes, Means};
+use super::index::{Kind, judge};
+use super::macros;
+use crate::ast::mark_of;
+use crate::attr::Place;
+
+/// How a place is used.
+#[derive(Clone, Debug)]
+pub(crate) enum Mode {
+    Read,
+    /// It is assigned to.
+    Write,
+    /// `&mut` is taken of it.
+    Borrow,
+    /// This method is called on it, which may need it mutable.
+    Method(Ident),
+}
+
+/// What goes through a function.
+pub(crate) trait Pass: Sized {
+    fn cx(&mut self) -> &mut Cx;
+
+    /// A place that is used as a whole.
+    fn place(&mut self, expr: &mut Expr, place: &Place, mode: &Mode);
+
+    /// `place[index]`. The pass goes on into the index itself.
+    fn index(&mut self, expr: &mut Expr, place: &Place, mode: &Mode);
+
+    /// `place.len()` or `place.is_empty()`.
+    fn length(&mut self, expr: &mut Expr, place: &Place);
+
+    /// An assignment, or an operation that assigns. True if the pass has dealt with it.
+    fn assignment(&mut self, expr: &mut Expr) -> bool;
+
+    /// An `if`. True if the pass has dealt with it.
+    fn conditional(&mut self, expr: &mut Expr) -> bool;
+
+    /// A jump or `?` that leaves or ends the body of a marked loop. The expression that goes along has been walked.
+    fn exit(&mut self, expr: &mut Expr, goes: Goes);
+
+    /// A marked loop.
+    fn marked(&mut self, expr: &mut Expr, mark: usize);
+
+    /// A marked loop that yields: `let .. = for ..;`
+    fn yielding(&mut self, local: &mut Local, mark: usize);
+
+    /// `.await`, or `yield`.
+    fn suspension(&mut self, expr: &Expr);
+
+    /// A macro whose arguments cannot be understood.
+    fn opaque(&mut self, mac: &Macro);
+
+    /// Something that is not looked into, since it is an item of its own.
+    fn item(&mut self, item: &mut Item);
+}
+
+pub(crate) fn walk_block<P: Pass>(pass: &mut P, block: &mut Block) {
+    pass.cx().open();
+    walk_stmts(pass, &mut block.stmts);
+    pass.cx().close();
+}
+
+pub(crate) fn walk_stmts<P: Pass>(pass: &mut P, stmts: &mut [Stmt]) {
+    for stmt in stmts {
+        match stmt {
+            Stmt::Local(local) => walk_local(pass, local),
+            Stmt::Item(item) => pass.item(item),
+            Stmt::Expr(expr, _) => walk(pass, expr),
+            Stmt::Macro(mac) => walk_macro(pass, &mut mac.mac),
+        }
+    }
+}
+
+fn walk_local<P: Pass>(pass: &mut P, local: &mut Local) {
+    let mark = match local.init.as_ref().map(|init| &*init.expr) {
+        Some(Expr::ForLoop(expr)) => mark_of(&expr.attrs),
+        _ => None,
+    };
+    if let Some(mark) = mark {
+        pass.yielding(local, mark);
+        pass.cx().bind_pattern(&local.pat);
+        return;
+    }
+    let mut means = Means::Value;
+    let mut mutable = false;
+    if let Some(init) = &mut local.init {
+        let depth = pass.cx().depth();
+        if depth > 0 {
+            means = match judge(&init.expr, pass.cx(), depth) {
+                Kind::Unknown => Means::Value,
+                kind => Means::Alias(kind),
+            };
+        }
+        mutable =
+            matches!(&*init.expr, Expr::Reference(reference) if reference.mutability.is_some());
+        walk(pass, &mut init.expr);
+        if let Some((_, diverge)) = &mut init.diverge {
+            branch(pass, |pass| walk(pass, diverge));
+        }
+    }
+    pass.cx().bind_names(&local.pat, mutable, &means);
+}
+
+/// Walks something that is not run in every iteration.
+fn branch<P: Pass>(pass: &mut P, inside: impl FnOnce(&mut P)) {
+    let certain = std::mem::replace(&mut pass.cx().certain, false);
+    inside(pass);
+    pass.cx().certain = certain;
+}
+
+/// Walks the body of a closure, async block or the like.
+fn body<P: Pass>(pass: &mut P, returns: Option<Box<Type>>, inside: impl FnOnce(&mut P)) {
+    branch(pass, |pass| {
+        let exited = pass.cx().exited;
+        pass.cx().enter(Control::Body { returns });
+        pass.cx().open();
+        inside(pass);
+        pass.cx().close();
+        pass.cx().leave();
+        pass.cx().exited = exited;
+    });
+}
+
+/// Walks an expression that is read.
+pub(crate) fn walk<P: Pass>(pass: &mut P, expr: &mut Expr) {
+    match expr {
+        Expr::Path(_) | Expr::Field(_) | Expr::Index(_) => walk_place(pass, expr, &Mode::Read),
+        Expr::Paren(paren) => walk(pass, &mut paren.expr),
+        Expr::Group(group) => walk(pass, &mut group.expr),
+        Expr::Array(array) => array.elems.iter_mut().for_each(|e| walk(pass, e)),
+        Expr::Tuple(tuple) => tuple.elems.iter_mut().for_each(|e| walk(pass, e)),
+        Expr::Assign(_) => {
+            if pass.assignment(expr) {
+                return;
+            }
+            let Expr::Assign(assign) = expr else { return };
+            walk(pass, &mut assign.right);
+            walk_assigned(pass, &mut assign.left);
+        }
+        Expr::Binary(binary) if is_assigning(&binary.op) => {
+            if pass.assignment(expr) {
+                return;
+            }
+            let Expr::Binary(binary) = expr else { return };
+            walk(pass, &mut binary.right);
+            walk_place(pass, &mut binary.left, &Mode::Write);
+        }
+        Expr::Binary(binary) => {
+            walk(pass, &mut binary.left);
+            if matches!(binary.op, syn::BinOp::And(_) | syn::BinOp::Or(_)) {
+                branch(pass, |pass| walk(pass, &mut binary.right));
+            } else {
+                walk(pass, &mut binary.right);
+            }
+        }
+        Expr::Unary(unary) => {
+            if matches!(unary.op, syn::UnOp::Deref(_)) {
+                walk_place(pass, expr, &Mode::Read);
+            } else {
+                walk(pass, &mut unary.expr);
+            }
+        }
+        Expr::Reference(reference) => {
+            let mode = if reference.mutability.is_some() { Mode::Borrow } else { Mode::Read };
+            walk_place(pass, &mut reference.expr, &mode);
+        }
+        Expr::RawAddr(raw) => {
+            let mutable = matches!(raw.mutability, syn::PointerMutability::Mut(_));
+            walk_place(pass, &mut raw.expr, if mutable { &Mode::Borrow } else { &Mode::Read });
+        }
+        Expr::Call(call) => {
+            walk(pass, &mut call.func);
+            call.args.iter_mut().for_each(|e| walk(pass, e));
+        }
+        Expr::MethodCall(call) => {
+            if (call.method == "len" || call.method == "is_empty")
+                && call.args.is_empty()
+                && let Some(place) = Place::of(&call.receiver)
+            {
+                pass.length(expr, &place);
+                return;
+            }
+            let mode = Mode::Method(call.method.clone());
+            walk_place(pass, &mut call.receiver, &mode);
+            call.args.iter_mut().for_each(|e| walk(pass, e));
+        }
+        Expr::Cast(cast) => walk(pass, &mut cast.expr),
+        Expr::Let(let_) => {
+            walk(pass, &mut let_.expr);
+            let mutable = matches!(&*let_.expr, Expr::Reference(r) if r.mutability.is_some());
+            pass.cx().bind_names(&let_.pat, mutable, &Means::Value);
+        }
+        Expr::Range(range) => {
+            for end in [&mut range.start, &mut range.end].into_iter().flatten() {
+                walk(pass, end);
+            }
+        }
+        Expr::Repeat(repeat) => walk(pass, &mut repeat.expr),
+        Expr::Struct(literal) => {
+            for field in &mut literal.fields {
+                walk(pass, &mut field.expr);
+                if field.colon_token.is_none()
+                    && !matches!(&field.expr, Expr::Path(p) if p.path.get_ident().is_some())
+                {
+                    field.colon_token = Some(syn::token::Colon::default());
+                }
+            }
+            if let Some(rest) = &mut literal.rest {
+                walk(pass, rest);
+            }
+        }
+        Expr::Try(try_) => {
+            walk(pass, &mut try_.expr);
+            exit(pass, expr);
+        }
+        Expr::Return(jump) => {
+            if let Some(value) = &mut jump.expr {
+                walk(pass, value);
+            }
+            exit(pass, expr);
+        }
+        Expr::Break(jump) => {
+            if let Some(value) = &mut jump.expr {
+                walk(pass, value);
+            }
+            exit(pass, expr);
+        }
+        Expr::Continue(_) => exit(pass, expr),
+        Expr::Await(await_) => {
+            walk(pass, &mut await_.base);
+            pass.suspension(expr);
+        }
+        Expr::Yield(yield_) => {
+            if let Some(value) = &mut yield_.expr {
+                walk(pass, value);
+            }
+            pass.suspension(expr);
+        }
+        Expr::Macro(mac) => walk_macro(pass, &mut mac.mac),
+        _ => walk_block_like(pass, expr),
+    }
+}
+
+/// Expressions that hold blocks.
+fn walk_block_like<P: Pass>(pass: &mut P, expr: &mut Expr) {
+    match expr {
+        Expr::Block(block) => {
+            let label = block.label.as_ref().map(|label| label.name.ident.to_string());
+            pass.cx().enter(Control::Block { label });
+            walk_block(pass, &mut block.block);
+            pass.cx().leave();
+        }
+        Expr::Unsafe(block) => walk_block(pass, &mut block.block),
+        Expr::Const(block) => body(pass, None, |pass| walk_block(pass, &mut block.block)),
+        Expr::TryBlock(block) => {
+            pass.cx().enter(Control::Try);
+            branch(pass, |pass| walk_block(pass, &mut block.block));
+            pass.cx().leave();
+        }
+        Expr::Async(block) => body(pass, None, |pass| walk_block(pass, &mut block.block)),
+        Expr::Closure(closure) => walk_closure(pass, closure),
+        Expr::If(_) => {
+            // What the condition binds is seen in the first branch only.
+            pass.cx().open();
+            if pass.conditional(expr) {
+                pass.cx().close();
+                return;
+            }
+            let Expr::If(if_) = expr else { return pass.cx().close() };
+            walk(pass, &mut if_.cond);
+            branch(pass, |pass| walk_block(pass, &mut if_.then_branch));
+            pass.cx().close();
+            if let Some((_, otherwise)) = &mut if_.else_branch {
+                branch(pass, |pass| walk(pass, otherwise));
+            }
+        }
+        Expr::Match(match_) => {
+            walk(pass, &mut match_.expr);
+            for arm in &mut match_.arms {
+                branch(pass, |pass| {
+                    pass.cx().open();
+                    pass.cx().bind_pattern(&arm.pat);
+                    if let Pat::Guard(guarded) = &mut arm.pat {
+                        walk(pass, &mut guarded.guard);
+                    }
+                    walk(pass, &mut arm.body);
+                    pass.cx().close();
+                });
+            }
+        }
+        Expr::ForLoop(loop_) => {
+            if let Some(mark) = mark_of(&loop_.attrs) {
+                pass.marked(expr, mark);
+                return;
+            }
+            walk_for(pass, loop_);
+        }
+        Expr::While(loop_) => {
+            let label = loop_.label.as_ref().map(|label| label.name.ident.to_string());
+            pass.cx().enter(Control::Loop { label });
+            branch(pass, |pass| {
+                pass.cx().open();
+                walk(pass, &mut loop_.cond);
+                walk_block(pass, &mut loop_.body);
+                pass.cx().close();
+            });
+            pass.cx().leave();
+        }
+        Expr::Loop(loop_) => {
+            let label = loop_.label.as_ref().map(|label| label.name.ident.to_string());
+            pass.cx().enter(Control::Loop { label });
+            branch(pass, |pass| walk_block(pass, &mut loop_.body));
+            pass.cx().leave();
+        }
+        _ => {}
+    }
+}
+
+fn walk_for<P: Pass>(pass: &mut P, loop_: &mut ExprForLoop) {
+    walk(pass, &mut loop_.expr);
+    let label = loop_.label.as_ref().map(|label| label.name.ident.to_string());
+    pass.cx().enter(Control::Loop { label });
+    branch(pass, |pass| {
+        pass.cx().open();
+        pass.cx().bind_names(&loop_.pat, false, &Means::InnerIndex);
+        walk_block(pass, &mut loop_.body);
+        pass.cx().close();
+    });
+    pass.cx().leave();
+}
+
+fn walk_closure<P: Pass>(pass: &mut P, closure: &mut ExprClosure) {
+    let returns = match &closure.output {
+        syn::ReturnType::Type(_, ty) => Some(ty.clone()),
+        syn::ReturnType::Default => None,
+    };
+    body(pass, returns, |pass| {
+        for input in &closure.inputs {
+            pass.cx().bind_pattern(input);
+        }
+        walk(pass, &mut closure.body);
+    });
+}
+
+/// Walks something that is assigned to, which may be several places: `(a, b) = ..`.
+fn walk_assigned<P: Pass>(pass: &mut P, expr: &mut Expr) {
+    match expr {
+        Expr::Tuple(tuple) => tuple.elems.iter_mut().for_each(|e| walk_assigned(pass, e)),
+        Expr::Array(array) => array.elems.iter_mut().for_each(|e| walk_assigned(pass, e)),
+        Expr::Struct(literal) => {
+            literal.fields.iter_mut().for_each(|f| walk_assigned(pass, &mut f.expr))
+        }
+        Expr::Call(call) => call.args.iter_mut().for_each(|e| walk_assigned(pass, e)),
+        Expr::Infer(_) | Expr::Range(_) => {}
+        _ => walk_place(pass, expr, &Mode::Write),
+    }
+}
+
+/// Walks something that may be a place, and is used in this way.
+pub(crate) fn walk_place<P: Pass>(pass: &mut P, expr: &mut Expr, mode: &Mode) {
+    if let Some(place) = Place::of(expr) {
+        pass.place(expr, &place, mode);
+        return;
+    }
+    match expr {
+        Expr::Index(index) => match Place::of(&index.expr) {
+            Some(place) => pass.index(expr, &place, mode),
+            None => {
+                walk_place(pass, &mut index.expr, mode);
+                walk(pass, &mut index.index);
+            }
+        },
+        Expr::Field(field) => walk_place(pass, &mut field.base, mode),
+        Expr::Paren(paren) => walk_place(pass, &mut paren.expr, mode),
+        Expr::Group(group) => walk_place(pass, &mut group.expr, mode),
+        Expr::Unary(unary) if matches!(unary.op, syn::UnOp::Deref(_)) => {
+            walk_place(pass, &mut unary.expr, mode)
+        }
+        // A path of several parts names an item.
+        Expr::Path(_) => {}
+        _ => walk(pass, expr),
+    }
+}
+
+/// An expression that may leave the body of a marked loop.
+fn exit<P: Pass>(pass: &mut P, expr: &mut Expr) {
+    let exit = match &*expr {
+        Expr::Break(jump) => Exit::Break(jump.label.as_ref()),
+        Expr::Continue(jump) => Exit::Continue(jump.label.as_ref()),
+        Expr::Return(_) => Exit::Return,
+        _ => Exit::Try,
+    };
+    let goes = pass.cx().goes(exit);
+    if goes != Goes::Within {
+        pass.cx().exited = true;
+        pass.exit(expr, goes);
+    }
+}
+
+fn walk_macro<P: Pass>(pass: &mut P, mac: &mut Macro) {
+    let Some(mut arguments) = macros::arguments(mac) else {
+        pass.cx().exited = true;
+        pass.opaque(mac);
+        return;
+    };
+    if macros::writes_to_first(mac)
+        && let Some(first) = arguments.exprs.first_mut()
+    {
+        let method = Ident::new("write_fmt", mac.path.segments[0].ident.span());
+        walk_place(pass, first, &Mode::Method(method));
+    }
+    let skip = usize::from(macros::writes_to_first(mac));
+    let conditional = macros::is_conditional(mac);
+    for (i, argument) in arguments.exprs.iter_mut().enumerate().skip(skip) {
+        if conditional && i > 0 {
+            branch(pass, |pass| walk_argument(pass, argument));
+        } else {
+            walk_argument(pass, argument);
+        }
+    }
+    if macros::may_panic(mac) {
+        pass.cx().exited = true;
+    }
+    arguments.put_back(mac);
+}
+
+/// An argument may be `name = value`, which assigns nothing.
+fn walk_argument<P: Pass>(pass: &mut P, argument: &mut Expr) {
+    match argument {
+        Expr::Assign(named) => walk(pass, &mut named.right),
+        argument => walk(pass, argument),
+    }
+}
+
+pub(crate) fn is_assigning(op: &syn::BinOp) -> bool {
+    use syn::BinOp::*;
+    matches!(
+        op,
+        AddAssign(_)
+            | SubAssign(_)
+            | MulAssign(_)
+            | DivAssign(_)
+            | RemAssign(_)
+            | BitXorAssign(_)
+            | BitAndAssign(_)
+            | BitOrAssign(_)
+            | ShlAssign(_)
+            | ShrAssign(_)
+    )
+}

@@ -1,0 +1,315 @@
+//! Choosing a schedule by experience: each call site remembers, for each size class, what its loops cost.
+//!
+//! At first a class tries what there is, twice each: stealing, static blocks and, where the loop turned out to be small,
+//! the plain serial loop. From then on it uses the best of them. At growing intervals it measures its choice again, and
+//! the others if they are not far behind; a surprise makes the interval short again.
+//!
+//! The memory is one word a class, read and written without any order: two callers at once may lose each other's
+//! lesson, which costs a little time and nothing else.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use crate::sched::Schedule;
+
+/// A call site's memory: one word for each size class. A class holds lengths that differ by less than a factor of four.
+#[derive(Debug)]
+pub(crate) struct Memory([AtomicU64; CLASSES]);
+
+const CLASSES: usize = 16;
+
+/// What a loop that asks for [`Schedule::Auto`] can be run as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Choice {
+    Serial,
+    Static,
+    Steal,
+}
+
+const CHOICES: [Choice; 3] = [Choice::Serial, Choice::Static, Choice::Steal];
+
+impl Choice {
+    pub(crate) const fn schedule(self) -> Schedule {
+        match self {
+            Self::Serial => Schedule::Serial,
+            Self::Static => Schedule::Static,
+            Self::Steal => Schedule::Steal,
+        }
+    }
+}
+
+/// How to run one loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Decision {
+    pub(crate) choice: Choice,
+    /// Whether to measure it, and call [`Memory::learn`] with the result if it ran to its end.
+    pub(crate) measured: bool,
+}
+
+/// What is known of a class, as one word.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Lesson {
+    /// The cost of an iteration for each of [`CHOICES`]; 0: not known.
+    cost: [Cost; 3],
+    /// How many tries of the first phase have been made; from [`SETTLED`] on how often the interval has doubled.
+    stage: u8,
+    /// Which measurement of a round comes next: 0 that of the choice, then those of the others.
+    round: u8,
+    /// How many loops until it comes.
+    countdown: u16,
+}
+
+/// The first stage past the first phase.
+const SETTLED: u8 = 6;
+const LAST_STAGE: u8 = SETTLED + 3;
+/// Loops between two rounds of measurements, at first; twice as many after each round in which little changed.
+const INTERVAL: u16 = 127;
+/// A measurement further than this factor from what was expected makes the interval short again.
+const SURPRISE: f32 = 1.5;
+/// Choices that cost more than this factor times the best are not tried again while that holds.
+const HOPELESS: f32 = 3.0;
+/// The serial loop is tried only where another way took less than this, in nanoseconds: a try costs little then, and a
+/// longer loop would not be faster serially.
+const SERIAL_BELOW: f32 = 50_000.0;
+
+/// A positive number with a sign-less float's 8 bits of exponent and 8 of mantissa.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Cost(u16);
+
+impl Cost {
+    fn new(value: f32) -> Self {
+        Self((value.max(f32::MIN_POSITIVE).to_bits() >> 15) as u16)
+    }
+
+    fn value(self) -> Option<f32> {
+        (self.0 != 0).then(|| f32::from_bits(u32::from(self.0) << 15))
+    }
+}
+
+impl Lesson {
+    fn unpack(word: u64) -> Self {
+        let bits = (word >> 48) as u16;
+        Self {
+            cost: [word, word >> 16, word >> 32].map(|bits| Cost(bits as u16)),
+            stage: (bits >> 12) as u8,
+            round: (bits >> 10) as u8 & 3,
+            countdown: bits & 0x3ff,
+        }
+    }
+
+    fn pack(self) -> u64 {
+        let [a, b, c] = self.cost.map(|cost| u64::from(cost.0));
+        let bits =
+            u64::from(self.stage) << 12 | u64::from(self.round) << 10 | u64::from(self.countdown);
+        a | b << 16 | c << 32 | bits << 48
+    }
+
+    /// The cheapest choice so far; of equal ones the first.
+    fn best(self) -> Choice {
+        let known = CHOICES.into_iter().zip(self.cost);
+        let known = known.filter_map(|(choice, cost)| Some((choice, cost.value()?)));
+        known.min_by(|(_, a), (_, b)| a.total_cmp(b)).map_or(Choice::Steal, |(choice, _)| choice)
+    }
+
+    fn known(self, choice: Choice) -> Option<f32> {
+        self.cost[choice as usize].value()
+    }
+
+    /// What to measure now.
+    fn due(self) -> Choice {
+        if self.stage < SETTLED {
+            return [Choice::Steal, Choice::Static, Choice::Serial][usize::from(self.stage / 2)];
+        }
+        let best = self.best();
+        match self.round {
+            0 => best,
+            round => {
+                let mut others = CHOICES.into_iter().filter(|&choice| choice != best);
+                others.nth(usize::from(round) - 1).unwrap_or(best)
+            }
+        }
+    }
+
+    /// Whether it is worth measuring `choice` for loops of `len` iterations.
+    fn is_hopeful(self, choice: Choice, len: u64) -> bool {
+        let Some(best) = self.known(self.best()) else {
+            return true;
+        };
+        (choice != Choice::Serial || best * (len as f32) < SERIAL_BELOW)
+            && self.known(choice).is_none_or(|cost| cost <= best * HOPELESS)
+    }
+
+    /// Goes on to the next measurement that is worth its while.
+    fn advance(mut self, len: u64) -> Self {
+        loop {
+            if self.stage < SETTLED {
+                self.stage += 1;
+                if self.stage == SETTLED {
+                    self.countdown = INTERVAL;
+                    return self;
+                }
+            } else if self.round < 2 {
+                self.round += 1;
+            } else {
+                self.round = 0;
+                self.countdown = ((INTERVAL + 1) << (self.stage - SETTLED)) - 1;
+                self.stage = (self.stage + 1).min(LAST_STAGE);
+                return self;
+            }
+            if self.is_hopeful(self.due(), len) {
+                return self;
+            }
+        }
+    }
+
+    /// What is known after a loop of `len` iterations, run as `choice`, took `ns` nanoseconds.
+    fn after(mut self, len: u64, choice: Choice, ns: u64) -> Self {
+        let sample = ns.max(1) as f32 / len.max(1) as f32;
+        let new = match self.known(choice) {
+            None => sample,
+            // The first loops pay for waking threads and touching memory.
+            Some(old) if self.stage < SETTLED => old.min(sample),
+            Some(old) => {
+                if sample > old * SURPRISE || old > sample * SURPRISE {
+                    self.stage = SETTLED;
+                }
+                // An interrupted loop must not count for more than a slow one.
+                old * 0.75 + sample.min(old * 4.0) * 0.25
+            }
+        };
+        self.cost[choice as usize] = Cost::new(new);
+        self.advance(len)
+    }
+}
+
+fn class(len: u64) -> usize {
+    (len.max(1).ilog2() as usize / 2).min(CLASSES - 1)
+}
+
+impl Memory {
+    pub(crate) const fn new() -> Self {
+        Self([const { AtomicU64::new(0) }; CLASSES])
+    }
+
+    /// How to run a loop of `len` iterations. One load and one store.
+    #[inline]
+    pub(crate) fn decide(&self, len: u64) -> Decision {
+        let word = &self.0[class(len)];
+        let mut lesson = Lesson::unpack(word.load(Relaxed));
+        if lesson.countdown == 0 {
+            return Decision { choice: lesson.due(), measured: true };
+        }
+        lesson.countdown -= 1;
+        word.store(lesson.pack(), Relaxed);
+        Decision { choice: lesson.best(), measured: false }
+    }
+
+    /// A loop of `len` iterations, run as `choice`, took `ns` nanoseconds from the caller's view.
+    pub(crate) fn learn(&self, len: u64, choice: Choice, ns: u64) {
+        let word = &self.0[class(len)];
+        let lesson = Lesson::unpack(word.load(Relaxed));
+        word.store(lesson.after(len, choice, ns).pack(), Relaxed);
+    }
+
+    /// What the class of `len` would choose now, and the nanoseconds an iteration that it expects of serial, static
+    /// and stealing loops.
+    pub(crate) fn expectation(&self, len: u64) -> (Choice, [Option<f32>; 3]) {
+        let lesson = Lesson::unpack(self.0[class(len)].load(Relaxed));
+        (lesson.best(), lesson.cost.map(Cost::value))
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    /// Runs `loops` loops of `len` iterations with these costs; what they took, and what the last choice was.
+    fn run(memory: &Memory, len: u64, loops: u32, cost: impl Fn(Choice) -> u64) -> (u64, Choice) {
+        let mut total = 0;
+        for _ in 0..loops {
+            let Decision { choice, measured } = memory.decide(len);
+            let ns = cost(choice);
+            total += ns;
+            if measured {
+                memory.learn(len, choice, ns);
+            }
+        }
+        (total, memory.expectation(len).0)
+    }
+
+    fn costs(serial: u64, static_: u64, steal: u64) -> impl Fn(Choice) -> u64 {
+        move |choice| match choice {
+            Choice::Serial => serial,
+            Choice::Static => static_,
+            Choice::Steal => steal,
+        }
+    }
+
+    #[test]
+    fn finds_the_best_and_costs_little_on_the_way() {
+        for (serial, static_, steal) in [
+            (100, 400, 700),
+            (300, 500, 600),
+            (20_000, 11_000, 12_000),
+            (25_000, 24_000, 14_000),
+            (3_000_000, 2_400_000, 1_500_000),
+            (10_000_000, 5_000_000, 5_100_000),
+        ] {
+            let memory = Memory::new();
+            let best = serial.min(static_).min(steal);
+            let (first, _) = run(&memory, 1000, 10, costs(serial, static_, steal));
+            let (rest, choice) = run(&memory, 1000, 10_000, costs(serial, static_, steal));
+            assert_eq!(costs(serial, static_, steal)(choice), best);
+            assert!(rest <= 10_000 * best + 10_000 * best / 50, "{rest} for {best} each");
+            assert!(first <= 10 * best + 4 * static_.max(steal).max(serial.min(50_000)), "{first}");
+        }
+    }
+
+    #[test]
+    fn long_loops_are_never_tried_serially() {
+        let memory = Memory::new();
+        let cost = |choice| {
+            assert_ne!(choice, Choice::Serial);
+            costs(0, 60_000, 70_000)(choice)
+        };
+        assert_eq!(run(&memory, 100, 5000, cost).1, Choice::Static);
+    }
+
+    #[test]
+    fn follows_a_change() {
+        let memory = Memory::new();
+        assert_eq!(run(&memory, 1000, 20_000, costs(900, 2000, 2100)).1, Choice::Serial);
+        assert_eq!(run(&memory, 1000, 5000, costs(90_000, 50_000, 60_000)).1, Choice::Static);
+        assert_eq!(run(&memory, 1000, 20_000, costs(90_000, 85_000, 48_000)).1, Choice::Steal);
+        assert_eq!(run(&memory, 1000, 20_000, costs(500, 1000, 1000)).1, Choice::Serial);
+    }
+
+    #[test]
+    fn an_interrupted_loop_does_not_mislead_for_long() {
+        let memory = Memory::new();
+        run(&memory, 1000, 1000, costs(900, 2000, 2100));
+        memory.learn(1000, Choice::Serial, 4_000_000);
+        assert_eq!(run(&memory, 1000, 2000, costs(900, 2000, 2100)).1, Choice::Serial);
+    }
+
+    #[test]
+    fn classes_learn_apart() {
+        let memory = Memory::new();
+        run(&memory, 10, 100, costs(10, 400, 500));
+        run(&memory, 1_000_000, 100, costs(0, 300_000, 320_000));
+        assert_eq!(memory.expectation(12).0, Choice::Serial);
+        assert_eq!(memory.expectation(1_040_000).0, Choice::Static);
+        assert_eq!(memory.expectation(5000).1, [None; 3]);
+    }
+
+    #[test]
+    fn words_come_back() {
+        let lesson = Lesson {
+            cost: [Cost::new(1.5), Cost::default(), Cost::new(1e9)],
+            stage: LAST_STAGE,
+            round: 2,
+            countdown: 1023,
+        };
+        assert_eq!(Lesson::unpack(lesson.pack()), lesson);
+        assert!((Cost::new(1234.0).value().unwrap() / 1234.0 - 1.0).abs() < 0.005);
+    }
+}

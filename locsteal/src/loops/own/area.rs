@@ -1,0 +1,112 @@
+//! What a chunk of iterations owns of an array, and how it is cut into windows.
+
+use super::{Element, Window};
+
+/// Which part of an array the iterations of a chunk own.
+#[derive(Clone, Copy, Debug)]
+pub struct Area {
+    name: &'static str,
+    per_iteration: usize,
+    first: usize,
+    whole: usize,
+}
+
+impl Area {
+    #[inline]
+    pub(super) fn new(
+        name: &'static str,
+        per_iteration: usize,
+        first: usize,
+        whole: usize,
+    ) -> Self {
+        Self { name, per_iteration, first, whole }
+    }
+
+    /// The index of the first element.
+    #[inline]
+    pub(in crate::loops) fn first(self) -> usize {
+        self.first
+    }
+
+    /// The name that the loop's body knows the array by.
+    #[inline]
+    pub(in crate::loops) fn name(self) -> &'static str {
+        self.name
+    }
+
+    /// The length of the whole array.
+    #[inline]
+    pub(in crate::loops) fn whole(self) -> usize {
+        self.whole
+    }
+
+    /// The elements, to be owned one by one.
+    #[inline]
+    pub fn elements<T>(self, part: &mut [T]) -> Elements<'_, T> {
+        Elements { area: self, part }
+    }
+
+    /// Those of the elements that have the `len` indices from `low`.
+    ///
+    /// # Panics
+    ///
+    /// If there are no such elements.
+    #[inline]
+    pub(in crate::loops) fn narrow<T>(
+        self,
+        part: &mut [T],
+        low: usize,
+        len: usize,
+    ) -> Elements<'_, T> {
+        let part = &mut part[low.wrapping_sub(self.first)..][..len];
+        Elements { area: Self { first: low, ..self }, part }
+    }
+
+    /// The elements, to be owned by chunks.
+    #[inline]
+    pub fn chunks<T>(self, part: &mut [T]) -> Chunks<'_, T> {
+        Chunks { area: self, part }
+    }
+}
+
+/// Elements that iterations own one by one.
+#[derive(Debug)]
+pub struct Elements<'a, T> {
+    area: Area,
+    part: &'a mut [T],
+}
+
+impl<T> Elements<'_, T> {
+    /// What the iteration with this index owns: its element, or nothing if the array has none with this index.
+    #[inline]
+    pub fn window(&mut self, index: usize) -> Element<'_, T> {
+        let offset = index.wrapping_sub(self.area.first);
+        let element = self.part.get_mut(offset).map_or(&mut [][..], std::slice::from_mut);
+        Element::new(element, index, self.area)
+    }
+}
+
+/// Elements that iterations own by chunks.
+#[derive(Debug)]
+pub struct Chunks<'a, T> {
+    area: Area,
+    part: &'a mut [T],
+}
+
+impl<T> Chunks<'_, T> {
+    /// What the iteration with this index owns: its chunk, as far as the array reaches.
+    #[inline]
+    pub fn window(&mut self, index: usize) -> Window<'_, T> {
+        let size = self.area.per_iteration;
+        let first = index.saturating_mul(size);
+        let offset = first.wrapping_sub(self.area.first);
+        let chunk = match self.part.get_mut(offset..) {
+            Some(rest) => {
+                let len = rest.len().min(size);
+                &mut rest[..len]
+            }
+            None => &mut [],
+        };
+        Window::new(chunk, first, self.area)
+    }
+}

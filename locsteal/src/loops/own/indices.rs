@@ -1,0 +1,139 @@
+//! From the positions of a loop to the indices that its iterations own.
+
+use std::ops::Range;
+
+use crate::loops::source::{
+    Enumerate, First, IndexedSource, Integer, ParallelSource, RangeInclusiveSource, RangeSource,
+    Rev, Second, Skip, StepBy, Take, Whole, Zip,
+};
+
+/// How the index changes from one position to the next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stride {
+    /// It grows by one.
+    Up,
+    /// It falls by one.
+    Down,
+    /// It always grows, or always falls.
+    Steps,
+}
+
+impl Stride {
+    const fn reversed(self) -> Self {
+        match self {
+            Self::Up => Self::Down,
+            Self::Down => Self::Up,
+            Self::Steps => Self::Steps,
+        }
+    }
+}
+
+/// A source whose iterations can own parts of arrays.
+///
+/// # Safety
+///
+/// [`index`](IndexedSource::index) gives the same answer for the same position, different positions have different
+/// indices (or the answer is `i128::MAX`, which is past the end of every array), and from one position to the next they
+/// change as [`STRIDE`](Self::STRIDE) says.
+#[diagnostic::on_unimplemented(
+    message = "an iteration of this loop has no index that says which element it owns",
+    label = "not a range of integers",
+    note = "iterations own `y[i]` where the loop runs over a range of integers, such as `for i in 0..n`, or over \
+            `.enumerate()`, as in `for (i, x) in xs.iter().enumerate()`"
+)]
+pub unsafe trait Indices<Part>: IndexedSource<Part> {
+    /// How the indices follow each other.
+    const STRIDE: Stride;
+}
+
+// SAFETY: the value at a position is the range's start plus the position; values above `i128::MAX` give `i128::MAX`.
+unsafe impl<T: Integer> Indices<Whole> for RangeSource<T>
+where
+    Range<T>: DoubleEndedIterator<Item = T>,
+{
+    const STRIDE: Stride = Stride::Up;
+}
+
+// SAFETY: as for `RangeSource`.
+unsafe impl<T: Integer> Indices<Whole> for RangeInclusiveSource<T> {
+    const STRIDE: Stride = Stride::Up;
+}
+
+// SAFETY: the index is the position.
+unsafe impl<S: ParallelSource> Indices<First<Whole>> for Enumerate<S> {
+    const STRIDE: Stride = Stride::Up;
+}
+
+// SAFETY: the index is that of the source at the same position.
+unsafe impl<P, S: Indices<P>> Indices<Second<P>> for Enumerate<S> {
+    const STRIDE: Stride = S::STRIDE;
+}
+
+// SAFETY: the index is that of the source as far from the other end, so that the order is reversed.
+unsafe impl<P, S: Indices<P, Chunk: DoubleEndedIterator>> Indices<P> for Rev<S> {
+    const STRIDE: Stride = S::STRIDE.reversed();
+}
+
+// SAFETY: the index is that of the source at a multiple of the position.
+unsafe impl<P, S: Indices<P>> Indices<P> for StepBy<S> {
+    const STRIDE: Stride = Stride::Steps;
+}
+
+// SAFETY: the index is that of the source at a position that is larger by a fixed number.
+unsafe impl<P, S: Indices<P>> Indices<P> for Skip<S> {
+    const STRIDE: Stride = S::STRIDE;
+}
+
+// SAFETY: the index is that of the source at the same position.
+unsafe impl<P, S: Indices<P>> Indices<P> for Take<S> {
+    const STRIDE: Stride = S::STRIDE;
+}
+
+// SAFETY: the index is that of the first source at the same position.
+unsafe impl<P, A: Indices<P>, B: ParallelSource> Indices<First<P>> for Zip<A, B> {
+    const STRIDE: Stride = A::STRIDE;
+}
+
+// SAFETY: the index is that of the second source at the same position.
+unsafe impl<P, A: ParallelSource, B: Indices<P>> Indices<Second<P>> for Zip<A, B> {
+    const STRIDE: Stride = B::STRIDE;
+}
+
+/// An item that holds an index at `Part`.
+pub trait ItemIndex<Part> {
+    /// The index; one that is no `usize` becomes one that no array has.
+    fn index(&self) -> usize;
+}
+
+macro_rules! integer_items {
+    ($($t:ty),*) => {$(
+        impl ItemIndex<Whole> for $t {
+            #[inline]
+            fn index(&self) -> usize {
+                // Where the type is no wider than `usize`, the cast is the one that the loop's body writes, so that the compiler
+                // sees one value; a negative number becomes one that is past every array's end.
+                if size_of::<$t>() <= size_of::<usize>() {
+                    *self as usize
+                } else {
+                    usize::try_from(*self).unwrap_or(usize::MAX)
+                }
+            }
+        }
+    )*};
+}
+
+integer_items!(u8, i8, u16, i16, u32, i32, u64, i64, u128, i128, usize, isize);
+
+impl<P, A: ItemIndex<P>, B> ItemIndex<First<P>> for (A, B) {
+    #[inline]
+    fn index(&self) -> usize {
+        self.0.index()
+    }
+}
+
+impl<P, A, B: ItemIndex<P>> ItemIndex<Second<P>> for (A, B) {
+    #[inline]
+    fn index(&self) -> usize {
+        self.1.index()
+    }
+}

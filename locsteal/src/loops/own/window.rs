@@ -1,0 +1,389 @@
+//! The part of an array that one iteration owns.
+
+use std::ops::{
+    Deref, DerefMut, Index, IndexMut, Range, RangeFrom, RangeFull, RangeInclusive, RangeTo,
+    RangeToInclusive,
+};
+
+use super::{Area, ParallelArray};
+
+/// The element that an iteration owns; `y[i]` with the loop's index.
+#[derive(Debug)]
+pub struct Element<'a, T> {
+    /// The element, or nothing.
+    pub window: &'a mut [T],
+    index: usize,
+    area: Area,
+}
+
+impl<'a, T> Element<'a, T> {
+    #[inline]
+    pub(super) fn new(window: &'a mut [T], index: usize, area: Area) -> Self {
+        Self { window, index, area }
+    }
+
+    /// The length of the whole array.
+    #[inline]
+    #[allow(clippy::len_without_is_empty, reason = "below")]
+    pub fn len(&self) -> usize {
+        self.area.whole()
+    }
+
+    /// Whether the whole array is empty.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.area.whole() == 0
+    }
+
+    /// Where the window lies.
+    #[inline]
+    pub fn at(&self) -> At {
+        At { first: self.index, size: self.window.len(), area: self.area, each: true }
+    }
+}
+
+impl<T> Index<usize> for Element<'_, T> {
+    type Output = T;
+
+    #[inline]
+    #[track_caller]
+    fn index(&self, index: usize) -> &T {
+        &self.window[self.at().offset(index)]
+    }
+}
+
+impl<T> IndexMut<usize> for Element<'_, T> {
+    #[inline]
+    #[track_caller]
+    fn index_mut(&mut self, index: usize) -> &mut T {
+        let offset = self.at().offset(index);
+        &mut self.window[offset]
+    }
+}
+
+/// The chunk that an iteration owns: `own(c.chunks(m))`.
+///
+/// Indexing works with the array's ordinary indices; everything else that a slice can do is done to the chunk.
+#[derive(Debug)]
+pub struct Window<'a, T> {
+    /// The chunk.
+    pub window: &'a mut [T],
+    first: usize,
+    area: Area,
+}
+
+impl<'a, T> Window<'a, T> {
+    #[inline]
+    pub(super) fn new(window: &'a mut [T], first: usize, area: Area) -> Self {
+        Self { window, first, area }
+    }
+
+    /// The length of the whole array.
+    #[inline]
+    #[allow(clippy::len_without_is_empty, reason = "below")]
+    pub fn len(&self) -> usize {
+        self.area.whole()
+    }
+
+    /// Whether the whole array is empty.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.area.whole() == 0
+    }
+
+    /// Where the window lies.
+    #[inline]
+    pub fn at(&self) -> At {
+        At { first: self.first, size: self.window.len(), area: self.area, each: false }
+    }
+
+    /// The element with this index of the array, if it is in the window.
+    #[inline]
+    pub fn get(&self, index: usize) -> Option<&T> {
+        self.window.get(index.wrapping_sub(self.first))
+    }
+
+    /// The element with this index of the array, if it is in the window.
+    #[inline]
+    pub fn get_mut(&mut self, index: usize) -> Option<&mut T> {
+        self.window.get_mut(index.wrapping_sub(self.first))
+    }
+
+    /// Swaps the elements with these indices of the array.
+    ///
+    /// # Panics
+    ///
+    /// If one of them is not in the window.
+    #[inline]
+    #[track_caller]
+    pub fn swap(&mut self, a: usize, b: usize) {
+        let (a, b) = (self.at().offset(a), self.at().offset(b));
+        self.window.swap(a, b);
+    }
+}
+
+impl<T> ParallelArray for Window<'_, T> {
+    type Element = T;
+
+    #[inline]
+    fn elements(&mut self) -> &mut [T] {
+        self.window
+    }
+
+    #[inline]
+    fn extent(&self) -> Option<(usize, usize)> {
+        Some((self.first, self.area.whole()))
+    }
+}
+
+impl<T> Deref for Window<'_, T> {
+    type Target = [T];
+
+    #[inline]
+    fn deref(&self) -> &[T] {
+        self.window
+    }
+}
+
+impl<T> DerefMut for Window<'_, T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut [T] {
+        self.window
+    }
+}
+
+impl<T> Index<usize> for Window<'_, T> {
+    type Output = T;
+
+    #[inline]
+    #[track_caller]
+    fn index(&self, index: usize) -> &T {
+        &self.window[self.at().offset(index)]
+    }
+}
+
+impl<T> IndexMut<usize> for Window<'_, T> {
+    #[inline]
+    #[track_caller]
+    fn index_mut(&mut self, index: usize) -> &mut T {
+        let offset = self.at().offset(index);
+        &mut self.window[offset]
+    }
+}
+
+macro_rules! index_by_range {
+    ($($range:ty),* $(,)?) => {$(
+        impl<T> Index<$range> for Window<'_, T> {
+            type Output = [T];
+
+            #[inline]
+            #[track_caller]
+            fn index(&self, range: $range) -> &[T] {
+                &self.window[self.at().range(range)]
+            }
+        }
+
+        impl<T> IndexMut<$range> for Window<'_, T> {
+            #[inline]
+            #[track_caller]
+            fn index_mut(&mut self, range: $range) -> &mut [T] {
+                let range = self.at().range(range);
+                &mut self.window[range]
+            }
+        }
+    )*};
+}
+
+index_by_range!(
+    Range<usize>,
+    RangeInclusive<usize>,
+    RangeFrom<usize>,
+    RangeTo<usize>,
+    RangeToInclusive<usize>,
+    RangeFull,
+);
+
+/// Where an iteration's window lies in its array: turns the array's indices into the window's.
+#[derive(Clone, Copy, Debug)]
+pub struct At {
+    /// The index of the window's first element.
+    first: usize,
+    size: usize,
+    area: Area,
+    each: bool,
+}
+
+impl At {
+    /// Where in the window the element with this index of the array stands.
+    ///
+    /// # Panics
+    ///
+    /// If it is not in the window.
+    #[inline]
+    #[track_caller]
+    pub fn offset(self, index: usize) -> usize {
+        let offset = index.wrapping_sub(self.first);
+        if offset < self.size {
+            offset
+        } else {
+            outside(self.area.name(), self.area.whole(), self.first, self.size, self.each, index)
+        }
+    }
+
+    /// Where in the window the elements with these indices of the array stand; `..` is the window.
+    ///
+    /// # Panics
+    ///
+    /// If some of them are not in the window.
+    #[inline]
+    #[track_caller]
+    pub fn range<R: WindowRange>(self, range: R) -> Range<usize> {
+        let (start, end) = match (range.first(), range.end()) {
+            (None, None) => return 0..self.size,
+            (start, end) => (start.unwrap_or(0), end.unwrap_or(self.area.whole())),
+        };
+        let (from, to) = (start.wrapping_sub(self.first), end.wrapping_sub(self.first));
+        if from <= to && to <= self.size {
+            from..to
+        } else {
+            range_outside(self.area.name(), self.area.whole(), self.first, self.size, start, end)
+        }
+    }
+}
+
+/// The panic of an index that is not in the window.
+// What it needs comes as plain values: a reference would keep them in memory while the loop runs.
+#[cold]
+#[inline(never)]
+#[track_caller]
+fn outside(
+    name: &'static str,
+    whole: usize,
+    first: usize,
+    size: usize,
+    each: bool,
+    index: usize,
+) -> ! {
+    if index >= whole {
+        panic!("index out of bounds: the len of `{name}` is {whole} but the index is {index}");
+    }
+    let owned = owned(name, first, size, each);
+    panic!(
+        "`{name}[{index}]` belongs to another iteration: this one owns {owned}, of the {whole} elements of `{name}`"
+    );
+}
+
+/// The panic of a range that is not in the window.
+#[cold]
+#[inline(never)]
+#[track_caller]
+fn range_outside(
+    name: &'static str,
+    whole: usize,
+    first: usize,
+    size: usize,
+    start: usize,
+    end: usize,
+) -> ! {
+    if start > end {
+        panic!("`{name}[{start}..{end}]`: slice index starts at {start} but ends at {end}");
+    }
+    if end > whole {
+        panic!("range end index {end} out of range for `{name}`, a slice of length {whole}");
+    }
+    let owned = owned(name, first, size, false);
+    panic!(
+        "`{name}[{start}..{end}]` belongs to other iterations: this one owns {owned}, of the {whole} elements of `{name}`"
+    );
+}
+
+/// What the iteration owns, in words.
+fn owned(name: &str, first: usize, size: usize, each: bool) -> String {
+    let end = first.saturating_add(size);
+    match (size, each) {
+        (0, _) => format!("nothing of `{name}`"),
+        (_, true) => format!("`{name}[{first}]`"),
+        (_, false) => format!("`{name}[{first}..{end}]`"),
+    }
+}
+
+/// A range of indices.
+pub trait WindowRange {
+    /// The first index, if the range has one.
+    fn first(&self) -> Option<usize>;
+
+    /// One more than the last index, if the range has one.
+    fn end(&self) -> Option<usize>;
+}
+
+impl WindowRange for Range<usize> {
+    #[inline]
+    fn first(&self) -> Option<usize> {
+        Some(self.start)
+    }
+
+    #[inline]
+    fn end(&self) -> Option<usize> {
+        Some(self.end)
+    }
+}
+
+impl WindowRange for RangeInclusive<usize> {
+    #[inline]
+    fn first(&self) -> Option<usize> {
+        Some(*self.start())
+    }
+
+    #[inline]
+    fn end(&self) -> Option<usize> {
+        Some(self.end().saturating_add(1))
+    }
+}
+
+impl WindowRange for RangeFrom<usize> {
+    #[inline]
+    fn first(&self) -> Option<usize> {
+        Some(self.start)
+    }
+
+    #[inline]
+    fn end(&self) -> Option<usize> {
+        None
+    }
+}
+
+impl WindowRange for RangeTo<usize> {
+    #[inline]
+    fn first(&self) -> Option<usize> {
+        None
+    }
+
+    #[inline]
+    fn end(&self) -> Option<usize> {
+        Some(self.end)
+    }
+}
+
+impl WindowRange for RangeToInclusive<usize> {
+    #[inline]
+    fn first(&self) -> Option<usize> {
+        None
+    }
+
+    #[inline]
+    fn end(&self) -> Option<usize> {
+        Some(self.end.saturating_add(1))
+    }
+}
+
+impl WindowRange for RangeFull {
+    #[inline]
+    fn first(&self) -> Option<usize> {
+        None
+    }
+
+    #[inline]
+    fn end(&self) -> Option<usize> {
+        None
+    }
+}

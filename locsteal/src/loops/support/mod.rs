@@ -1,0 +1,34 @@
+//! What the macros expand to.
+//!
+//! Everything here is public for the sake of generated code alone. None of it is `unsafe` to call, so that marked loops
+//! work where `unsafe` is forbidden; whatever it is called with, it is sound.
+//!
+//! A marked loop becomes one expression: [`start`] takes the source, a chain of methods the clauses, and one of
+//! [`Loop`]'s `run` methods the arrays that the iterations own, the state that participants have, and the *chunk code*, a
+//! closure that is called for each chunk. It gets a [`Frame`], which iterates over the chunk's items, and the parts of
+//! the arrays; it holds the body in an ordinary `for` loop.
+
+mod accumulate;
+mod drive;
+mod frame;
+mod leave;
+mod read;
+mod tracker;
+
+pub use accumulate::{Accumulator, Slot, Sum, Sums};
+pub use drive::{Finished, Loop, dynamic_chunk, start, static_chunk};
+pub use frame::{Frame, Indexed, Items};
+pub use leave::{Ended, Leaving, Never, Or};
+pub use read::{Distance, ReadAny, ReadSlice, Reading};
+
+pub use std::ops::ControlFlow::{Break, Continue};
+
+pub use crate::loops::own::{
+    Area, At, Chunks, Element, Elements, Indices, ItemIndex, Own, OwnByIteration, Window,
+};
+pub use crate::loops::reduce::ops;
+pub use crate::loops::site::Site;
+pub use crate::loops::source::{
+    First, IntoParallelSource, ParallelSlice, ParallelSliceMut, ParallelSource, Second, Whole,
+};
+pub use crate::{Locality, Pool, Schedule};

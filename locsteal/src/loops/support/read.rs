@@ -1,0 +1,243 @@
+//! Arrays that a loop only reads.
+//!
+//! Where each iteration is certain to read `x[i + c]`, with `i` the loop's index and `c` fixed, a chunk reads a slice as
+//! long as the chunk, so that the compiler needs no check per element. Which `x` are slices is known to the type checker
+//! alone: for them [`ReadSlice`] is found, by the ordinary search for a method; for everything else, one step of
+//! auto-reference later, [`ReadAny`], which changes nothing.
+
+use std::marker::PhantomData;
+use std::ops::Index;
+use std::panic::Location;
+
+use super::Frame;
+use crate::loops::own::Indices;
+use crate::loops::source::ParallelSource;
+
+/// How far from the loop's index an array is read.
+pub trait Distance: Copy {
+    /// The difference of the indices.
+    fn distance(self) -> isize;
+
+    /// Read ahead by this much.
+    #[inline]
+    fn plus(&self) -> Self {
+        *self
+    }
+
+    /// Read behind by this much.
+    #[inline]
+    fn minus(&self) -> Behind<Self> {
+        Behind(*self)
+    }
+}
+
+/// The opposite of a distance.
+#[derive(Clone, Copy, Debug)]
+pub struct Behind<D>(D);
+
+impl<D: Distance> Distance for Behind<D> {
+    #[inline]
+    fn distance(self) -> isize {
+        self.0.distance().wrapping_neg()
+    }
+}
+
+impl<D: Distance> Distance for &D {
+    #[inline]
+    fn distance(self) -> isize {
+        (*self).distance()
+    }
+}
+
+macro_rules! distances {
+    ($($t:ty),*) => {$(
+        impl Distance for $t {
+            #[inline]
+            fn distance(self) -> isize {
+                self as isize
+            }
+        }
+    )*};
+}
+
+distances!(u8, i8, u16, i16, u32, i32, u64, i64, u128, i128, usize, isize);
+
+/// Something that is indexed in a loop over `S`.
+pub struct Reading<'r, X: ?Sized, S, Part> {
+    array: &'r X,
+    place: PhantomData<(S, Part)>,
+}
+
+impl<'r, X: ?Sized, S, Part> Reading<'r, X, S, Part> {
+    #[inline]
+    pub(super) fn new(array: &'r X) -> Self {
+        Self { array, place: PhantomData }
+    }
+}
+
+/// A type that is indexed by positions because it is a slice or stands for one.
+pub trait SliceLike {
+    /// What it holds.
+    type Element;
+
+    /// The elements.
+    fn slice(&self) -> &[Self::Element];
+}
+
+impl<T> SliceLike for [T] {
+    type Element = T;
+
+    #[inline]
+    fn slice(&self) -> &[T] {
+        self
+    }
+}
+
+impl<T, const N: usize> SliceLike for [T; N] {
+    type Element = T;
+
+    #[inline]
+    fn slice(&self) -> &[T] {
+        self
+    }
+}
+
+impl<T> SliceLike for Vec<T> {
+    type Element = T;
+
+    #[inline]
+    fn slice(&self) -> &[T] {
+        self
+    }
+}
+
+macro_rules! slice_behind_pointer {
+    ($($pointer:ty),*) => {$(
+        impl<A: SliceLike + ?Sized> SliceLike for $pointer {
+            type Element = A::Element;
+
+            #[inline]
+            fn slice(&self) -> &[A::Element] {
+                (**self).slice()
+            }
+        }
+    )*};
+}
+
+slice_behind_pointer!(&A, &mut A, Box<A>, std::sync::Arc<A>, std::rc::Rc<A>);
+
+/// Reading from a slice.
+pub trait ReadSlice {
+    /// What is read.
+    type Array;
+
+    /// The slice.
+    fn array(&self) -> Self::Array;
+}
+
+impl<'r, X: SliceLike + ?Sized, S: Indices<Part>, Part> ReadSlice for Reading<'r, X, S, Part> {
+    type Array = Slice<'r, X::Element>;
+
+    #[inline]
+    fn array(&self) -> Self::Array {
+        Slice(self.array.slice())
+    }
+}
+
+/// Reading from anything else.
+pub trait ReadAny {
+    /// What is read.
+    type Array;
+
+    /// A reference to it.
+    fn array(&self) -> Self::Array;
+}
+
+impl<'r, X: ?Sized, S, Part> ReadAny for &Reading<'r, X, S, Part> {
+    type Array = Other<'r, X>;
+
+    #[inline]
+    fn array(&self) -> Self::Array {
+        Other(self.array)
+    }
+}
+
+/// A slice that is read.
+pub struct Slice<'r, T>(&'r [T]);
+
+impl<'r, T> Slice<'r, T> {
+    /// Each iteration is certain to read the element whose index is the loop's plus `offset`.
+    #[inline]
+    #[track_caller]
+    pub fn need<S: Indices<Part>, Part>(
+        &self,
+        frame: &mut Frame<'_, S, Part>,
+        name: &'static str,
+        offset: isize,
+    ) {
+        frame.reach(name, offset.distance(), self.0.len(), Location::caller());
+    }
+
+    /// What the chunk reads: after [`need`](Self::need) with the same offset.
+    ///
+    /// # Panics
+    ///
+    /// If the slice does not have it all.
+    #[inline]
+    pub fn view<S: Indices<Part>, Part>(
+        &self,
+        frame: &Frame<'_, S, Part>,
+        offset: impl Distance,
+    ) -> View<'r, T> {
+        if frame.is_empty() {
+            return View { near: &[], first: 0, all: self.0 };
+        }
+        let first = (frame.low() as usize).wrapping_add_signed(offset.distance());
+        View { near: &self.0[first..][..frame.span() as usize], first, all: self.0 }
+    }
+}
+
+/// Something that is read and is not a slice.
+pub struct Other<'r, X: ?Sized>(&'r X);
+
+impl<'r, X: ?Sized> Other<'r, X> {
+    /// Does nothing.
+    #[inline]
+    pub fn need<S: ParallelSource, Part>(
+        &self,
+        _frame: &mut Frame<'_, S, Part>,
+        _name: &'static str,
+        _offset: impl Distance,
+    ) {
+    }
+
+    /// The thing itself.
+    #[inline]
+    pub fn view<S: ParallelSource, Part>(
+        &self,
+        _frame: &Frame<'_, S, Part>,
+        _offset: impl Distance,
+    ) -> &'r X {
+        self.0
+    }
+}
+
+/// A slice, and the part of it that a chunk reads.
+pub struct View<'r, T> {
+    near: &'r [T],
+    first: usize,
+    all: &'r [T],
+}
+
+impl<T> Index<usize> for View<'_, T> {
+    type Output = T;
+
+    #[inline]
+    #[track_caller]
+    fn index(&self, index: usize) -> &T {
+        match self.near.get(index.wrapping_sub(self.first)) {
+            Some(element) => element,
+            None => &self.all[index],
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Where a chunk's iterations have come to.
+
+use std::cell::Cell;
+use std::panic::Location;
+
+use crate::loops::participant::Participant;
+
+/// What a chunk tells about how it ended.
+pub struct Tracker<'a> {
+    participant: &'a Participant<'a>,
+    /// The position that was running when the chunk was left, by a panic or by leaving its loop.
+    stopped: Cell<Option<u64>>,
+    short: Cell<Option<Short>>,
+}
+
+/// An array ends before the loop does.
+#[derive(Clone, Copy)]
+pub(super) struct Short {
+    pub(super) name: &'static str,
+    /// What the body would index it with.
+    pub(super) index: i128,
+    pub(super) len: usize,
+    pub(super) location: &'static Location<'static>,
+}
+
+impl<'a> Tracker<'a> {
+    pub(super) fn new(participant: &'a Participant<'a>) -> Self {
+        Self { participant, stopped: Cell::new(None), short: Cell::new(None) }
+    }
+
+    /// The position of the iteration that left the chunk; `None` if it ran to its end.
+    pub(super) fn stopped(&self) -> Option<u64> {
+        self.stopped.get()
+    }
+
+    /// See [`Participant::bound`].
+    #[inline]
+    pub(super) fn bound(&self) -> u64 {
+        self.participant.bound()
+    }
+
+    /// The iteration at `position` leaves the chunk.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn stop(&self, position: u64) {
+        self.stopped.set(Some(position));
+        self.participant.panicked_at(position);
+    }
+
+    /// The chunk will end early, since an array does.
+    pub(super) fn fall_short(&self, short: Short) {
+        self.short.set(Some(short));
+    }
+
+    /// The chunk has come to where an array ends.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn fail(&self) -> ! {
+        match self.short.get() {
+            Some(Short { name, index, len, location }) if index < 0 => {
+                panic!(
+                    "index out of bounds: the len of `{name}` is {len} but the index would be {index}, at {location}"
+                )
+            }
+            Some(Short { name, index, len, location }) => {
+                panic!(
+                    "index out of bounds: the len of `{name}` is {len} but the index is {index}, at {location}"
+                )
+            }
+            None => unreachable!("a chunk ended early for no reason"),
+        }
+    }
+}

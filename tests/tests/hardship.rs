@@ -1,0 +1,170 @@
+//! When the system does not play along: forks, threads that cannot be had, masks that are narrow or have holes,
+//! settings that make no sense. Loops run with what there is.
+#![cfg(target_os = "linux")]
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use locsteal::{Pool, Topology};
+use locsteal_tests::process::{own_affinity, run_again, threads_named};
+
+const INNER: &str = "LOCSTEAL_TEST_INNER";
+
+fn is_inner() -> bool {
+    std::env::var_os(INNER).is_some()
+}
+
+fn sum_on(pool: &Pool, n: u64) -> u64 {
+    let sum = AtomicU64::new(0);
+    locsteal::range(0..n).pool(pool).for_each(|i| {
+        sum.fetch_add(i, Relaxed);
+    });
+    sum.into_inner()
+}
+
+/// Runs `inner` in the child of a fork and gives back whether it was true.
+fn in_forked_child(inner: impl FnOnce() -> bool) -> bool {
+    // SAFETY: the child only runs loops, which must work in it, and ends without returning.
+    match unsafe { libc::fork() } {
+        -1 => panic!("no fork: {}", std::io::Error::last_os_error()),
+        0 => {
+            let fine =
+                std::panic::catch_unwind(std::panic::AssertUnwindSafe(inner)).unwrap_or(false);
+            // SAFETY: ends the child without running the parent's exit handlers.
+            unsafe { libc::_exit(i32::from(!fine)) }
+        }
+        child => {
+            let mut status = 0;
+            // SAFETY: waits for the child that was just made.
+            let waited = unsafe { libc::waitpid(child, &raw mut status, 0) };
+            assert_eq!(waited, child);
+            libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 0
+        }
+    }
+}
+
+#[test]
+fn loops_run_in_the_child_of_a_fork() {
+    let pool = Pool::builder().threads(3).build().unwrap();
+    assert_eq!(sum_on(&pool, 1000), 499_500);
+    assert!(in_forked_child(|| {
+        sum_on(&pool, 1) == 0
+            && sum_on(&pool, 1000) == 499_500
+            && pool.locality().to_string().contains("child of a fork")
+    }));
+    // Shutting the parent's pool down in the child waits for nobody.
+    assert!(in_forked_child(|| {
+        pool.shutdown();
+        sum_on(&pool, 1000) == 499_500
+    }));
+    // A pool that is made in the child has threads of its own.
+    assert!(in_forked_child(|| {
+        let pool = Pool::builder().threads(2).name("child").build().unwrap();
+        sum_on(&pool, 1000) == 499_500 && threads_named("child-").len() == 2
+    }));
+    assert_eq!(sum_on(&pool, 1000), 499_500);
+    assert_eq!(pool.threads(), 3);
+}
+
+/// With little address space left, the stacks of a few threads fit and no more.
+#[test]
+fn fewer_threads_than_asked_for() {
+    if !is_inner() {
+        let output = run_again(
+            "fewer_threads_than_asked_for",
+            &[(INNER, "1"), ("RUST_MIN_STACK", "67108864")],
+        );
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        return;
+    }
+    let statm = std::fs::read_to_string("/proc/self/statm").unwrap();
+    let pages: u64 = statm.split(' ').next().unwrap().parse().unwrap();
+    let limit = pages * 4096 + 300 * 1024 * 1024;
+    let limit = libc::rlimit { rlim_cur: limit, rlim_max: limit };
+    // SAFETY: sets a limit of this process.
+    assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_AS, &raw const limit) }, 0);
+    let pool = Pool::builder().threads(64).name("scarce").build().unwrap();
+    assert!(pool.threads() < 64, "300 MiB do not hold 64 stacks of 64 MiB");
+    assert!(
+        pool.locality().to_string().contains("of 64 threads could be started"),
+        "{}",
+        pool.locality()
+    );
+    assert_eq!(sum_on(&pool, 1000), 499_500);
+}
+
+#[test]
+fn settings_that_make_no_sense_are_reported_and_ignored() {
+    if is_inner() {
+        assert!(Pool::global().threads() >= 1);
+        assert_eq!(sum_on(Pool::global(), 1000), 499_500);
+        return;
+    }
+    let name = "settings_that_make_no_sense_are_reported_and_ignored";
+    for variable in ["LOCSTEAL_THREADS", "LOCSTEAL_PLACEMENT", "LOCSTEAL_SPIN"] {
+        for value in ["-1", "abc", "99999999999999999999", "0x", " "] {
+            let output = run_again(name, &[(INNER, "1"), (variable, value)]);
+            assert!(output.status.success(), "{variable}={value:?}");
+            let complaint = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(
+                complaint.matches(&format!("{variable}=")).count(),
+                1,
+                "{variable}={value:?}: {complaint}"
+            );
+        }
+    }
+    let output = run_again(name, &[(INNER, "1"), ("LOCSTEAL_THREADS", "0")]);
+    assert!(output.status.success());
+    assert!(String::from_utf8_lossy(&output.stderr).contains("LOCSTEAL_THREADS="));
+}
+
+#[test]
+fn settings_are_followed() {
+    if is_inner() {
+        assert_eq!(Pool::global().threads(), 5);
+        assert_eq!(sum_on(Pool::global(), 1000), 499_500);
+        assert!(
+            Pool::global().locality().to_string().contains("any CPU"),
+            "{}",
+            Pool::global().locality()
+        );
+        return;
+    }
+    let settings = [
+        (INNER, "1"),
+        ("LOCSTEAL_THREADS", "5"),
+        ("LOCSTEAL_PLACEMENT", "free"),
+        ("LOCSTEAL_SPIN", "0"),
+    ];
+    let output = run_again("settings_are_followed", &settings);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(!String::from_utf8_lossy(&output.stderr).contains("ignored"));
+}
+
+/// A thread that pins itself before it first uses a pool: the pool is as wide as its mask, and nobody gains a CPU.
+#[test]
+fn a_pool_made_under_a_narrow_mask() {
+    let before = own_affinity();
+    std::thread::spawn(move || {
+        let first = Topology::detect().cpus().first().expect("a CPU");
+        pin_to(first);
+        let pool = Pool::builder().name("narrow").build().unwrap();
+        assert_eq!(pool.threads(), 1);
+        let wider = Pool::builder().threads(3).name("wider").build().unwrap();
+        assert_eq!(sum_on(&wider, 1000), 499_500);
+        for thread in threads_named("wider-") {
+            assert_eq!(locsteal_tests::process::affinity_of(thread), first.to_string());
+        }
+        assert_eq!(own_affinity(), first.to_string());
+    })
+    .join()
+    .unwrap();
+    assert_eq!(own_affinity(), before);
+}
+
+fn pin_to(cpu: usize) {
+    let mut words = [0_u64; 16];
+    words[cpu / 64] = 1 << (cpu % 64);
+    // SAFETY: the kernel reads the words.
+    let result = unsafe { libc::sched_setaffinity(0, size_of_val(&words), words.as_ptr().cast()) };
+    assert_eq!(result, 0);
+}
