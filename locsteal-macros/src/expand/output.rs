@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
-use syn::{Expr, ExprForLoop, Lifetime, Type, parse_quote_spanned};
+use syn::{Block, Expr, ExprForLoop, Lifetime, Stmt, Type, parse_quote_spanned};
 
 use super::Hidden;
 use super::rewrite::{hidden_label, hidden_name};
@@ -12,7 +12,7 @@ use crate::ast::mark_of;
 use crate::attr::{Clauses, Locality, Operator, Schedule};
 use crate::valid::index::Shift;
 use crate::valid::source::ADAPTORS;
-use crate::valid::{LoopFacts, Read};
+use crate::valid::{LoopFacts, Read, Reduction};
 
 /// The names of a loop's generated code, which differ from those of loops around it.
 pub(super) struct Names {
@@ -33,20 +33,7 @@ impl Names {
         Self { level, span }
     }
 
-    numbered!(
-        own,
-        area,
-        part,
-        pieces,
-        window,
-        at,
-        array,
-        view,
-        accumulator,
-        sum,
-        reduced,
-        slot
-    );
+    numbered!(own, area, part, pieces, window, at, array, view, accumulator, sum, reduced, slot);
 
     fn name(&self, name: &str) -> Ident {
         Ident::new(&format!("{name}_{}", self.level), self.span())
@@ -229,6 +216,8 @@ pub(super) struct Output<'a> {
     pub(super) ways: &'a [Expr],
     pub(super) views: &'a HashSet<usize>,
     pub(super) hidden: &'a TokenStream,
+    /// Whether the loop yields a value of each iteration.
+    pub(super) yields: bool,
 }
 
 impl Output<'_> {
@@ -241,22 +230,40 @@ impl Output<'_> {
         };
         let site = self.site();
         let source = source(&self.expr.expr, hidden, span);
-        let clauses = clauses(&facts.clauses, hidden, span);
+        let mut clauses = clauses(&facts.clauses, hidden, span);
+        if facts.ordered {
+            clauses.extend(quote_spanned!(span=> .ordered()));
+        }
         let launched = names.name("launched");
         let finished = names.name("finished");
         let owns = self.owns();
         let own_names = (0..facts.owned.len()).map(|k| names.own(k));
         let accumulators = self.accumulators();
-        let run = Ident::new(&format!("run_{}", facts.owned.len()), span);
+        let run = if self.yields { "collect" } else { "run" };
+        let run = Ident::new(&format!("{run}_{}", facts.owned.len()), span);
         let (locals, sums) = (self.make_locals(), self.make_sums());
         let code = self.chunk_code();
         let results = self.results(&finished);
         let exits = self.leave(&finished);
         // What is not used is not named, so that there is nothing to warn about.
-        let keep = if results.is_empty() && exits.is_empty() {
-            quote!()
+        let unused = results.is_empty() && exits.is_empty();
+        let (keep, values) = if self.yields {
+            let values = names.name("values");
+            let finished =
+                if unused { quote_spanned!(span=> _) } else { finished.to_token_stream() };
+            (
+                quote_spanned!(span=> let (#values, #finished) =),
+                quote_spanned! {span=>
+                    match #values {
+                        ::core::option::Option::Some(#values) => #values,
+                        ::core::option::Option::None => #hidden::nothing_left(),
+                    }
+                },
+            )
+        } else if unused {
+            (quote!(), quote!())
         } else {
-            quote_spanned!(span=> let #finished =)
+            (quote_spanned!(span=> let #finished =), quote!())
         };
         quote_spanned! {span=>
             {
@@ -267,6 +274,7 @@ impl Output<'_> {
                         #keep #launched.#run(#(#own_names,)* #locals, #sums, #code);
                         #results
                         #exits
+                        #values
                     }
                 }
             }
@@ -285,11 +293,11 @@ impl Output<'_> {
             None => quote_spanned!(span=> ::core::option::Option::None),
         };
         let (line, column) = location(names.span);
-        let (line, column) = (Literal::usize_unsuffixed(line), Literal::usize_unsuffixed(column));
+        let at = Literal::string(&format!(":{line}:{column}"));
         quote_spanned! {span=>
             {
                 static SITE: #hidden::Site =
-                    #hidden::Site::new(#name, ::core::file!(), #line, #column);
+                    #hidden::Site::new(#name, ::core::concat!(::core::file!(), #at));
                 &SITE
             }
         }
@@ -318,8 +326,8 @@ impl Output<'_> {
     fn accumulators(&self) -> Vec<TokenStream> {
         let Self { facts, names, hidden, .. } = self;
         let span = names.span();
-        let accumulator = |(k, reduction): (usize, &crate::valid::Reduction)| {
-            let (name, variable) = (names.accumulator(k), &reduction.variable);
+        let accumulator = |(k, reduction): (usize, &Reduction)| {
+            let (name, variable) = (names.accumulator(k), reduced(reduction, span));
             let mut operator = operator(reduction.operator, hidden, span);
             for _ in 0..reduction.indices {
                 operator = quote_spanned!(span=> #hidden::ops::Each<#operator>);
@@ -370,6 +378,10 @@ impl Output<'_> {
         let mutable = shortens.then(|| quote_spanned!(span=> mut));
         let (take, put) = self.state(&locals, &sums);
         let body = self.body(&frame);
+        let fill = self.yields.then(|| {
+            let fill = names.name("fill");
+            quote_spanned!(span=> mut #fill,)
+        });
         let (locals, sums) = (
             if facts.clauses.local.is_empty() {
                 quote_spanned!(span=> _)
@@ -394,7 +406,7 @@ impl Output<'_> {
             quote_spanned!(span=> let #ended = #label: { #body #through }; #put #ended)
         };
         quote_spanned! {span=>
-            |#mutable #frame, #(#areas, #parts,)* #locals, #sums| {
+            |#mutable #frame, #(#areas, #parts,)* #fill #locals, #sums| {
                 #take
                 #prepare
                 #run
@@ -493,8 +505,9 @@ impl Output<'_> {
             (true, false) => quote_spanned!(span=> #frame.indexed()),
             (true, true) => quote_spanned!(span=> #frame.indexed_while::<#strip>()),
         };
+        let body = self.yielded(body);
         if !indexed {
-            return quote_spanned!(span=> #(#attrs)* #label #for_token #pat #in_token #items #body);
+            return quote_spanned!(span=> #(#attrs)* #label #for_token #pat #in_token #items { #body });
         }
         let index = names.name("index");
         let windows = facts.owned.iter().enumerate().map(|(k, owned)| {
@@ -519,6 +532,29 @@ impl Output<'_> {
         }
     }
 
+    /// The body of an iteration: the user's block, or what takes the value that it yields.
+    fn yielded(&self, body: &Block) -> TokenStream {
+        let Self { names, .. } = self;
+        let span = names.span();
+        if !self.yields {
+            return match body.stmts.as_slice() {
+                // The braces of the loop are enough.
+                stmts if self.facts.owned.is_empty() => quote_spanned!(span=> #(#stmts)*),
+                _ => body.to_token_stream(),
+            };
+        }
+        let (fill, value) = (names.name("fill"), names.name("yielded"));
+        // A block of one expression would be said to have braces that it does not need.
+        let given = match body.stmts.as_slice() {
+            [Stmt::Expr(expr, None)] => expr.to_token_stream(),
+            _ => body.to_token_stream(),
+        };
+        quote_spanned! {span=>
+            let #value = #given;
+            #fill.push(#value);
+        }
+    }
+
     /// Putting the reductions' results into their variables.
     fn results(&self, finished: &Ident) -> TokenStream {
         let Self { facts, names, .. } = self;
@@ -528,7 +564,7 @@ impl Output<'_> {
         let span = names.span();
         let totals: Vec<Ident> = (0..facts.reductions.len()).map(|k| names.sum(k)).collect();
         let pattern = list(totals.iter().map(ToTokens::to_token_stream), span);
-        let variables = facts.reductions.iter().map(|reduction| &reduction.variable);
+        let variables = facts.reductions.iter().map(|reduction| reduced(reduction, span));
         quote_spanned! {span=>
             if let ::core::option::Option::Some(#pattern) = #finished.sums {
                 #(#totals.finish(&mut #variables);)*
@@ -563,6 +599,16 @@ impl Output<'_> {
                 ::core::option::Option::Some(#last) => match #never {},
             }
         }
+    }
+}
+
+/// What a reduction is of: the variable, or the slice of its elements.
+fn reduced(reduction: &Reduction, span: Span) -> TokenStream {
+    let variable = &reduction.variable;
+    if reduction.indices == 0 {
+        variable.to_token_stream()
+    } else {
+        quote_spanned!(span=> #variable[..])
     }
 }
 
@@ -689,6 +735,10 @@ fn clauses(clauses: &Clauses, hidden: &TokenStream, span: Span) -> TokenStream {
             Locality::Given(value) => value.to_token_stream(),
         };
         calls.extend(quote_spanned!(span=> .locality(#value)));
+    }
+    if let Some(progress) = &clauses.progress {
+        let listener = &progress.value;
+        calls.extend(quote_spanned!(span=> .progress(#listener)));
     }
     for (method, clause) in
         [("grain", &clauses.grain), ("threads", &clauses.threads), ("pool", &clauses.pool)]

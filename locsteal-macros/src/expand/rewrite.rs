@@ -77,7 +77,7 @@ impl Rewriter<'_> {
     }
 
     /// Replaces a loop.
-    fn marked_loop(&mut self, expr: &mut ExprForLoop, mark: usize) -> TokenStream {
+    fn marked_loop(&mut self, expr: &mut ExprForLoop, mark: usize, yields: bool) -> TokenStream {
         walk::walk(self, &mut expr.expr);
         let facts = &self.facts.loops[&mark];
         let names = output::Names::new(self.active.len(), expr.for_token.span);
@@ -112,6 +112,7 @@ impl Rewriter<'_> {
             ways: &ways,
             views: &views,
             hidden: &self.hidden.at(names.span()),
+            yields,
         }
         .tokens()
     }
@@ -210,7 +211,7 @@ impl Pass for Rewriter<'_> {
 
     fn marked(&mut self, expr: &mut Expr, mark: usize) {
         if let Expr::ForLoop(loop_) = expr {
-            let tokens = self.marked_loop(loop_, mark);
+            let tokens = self.marked_loop(loop_, mark, false);
             *expr = Expr::Verbatim(tokens);
         }
     }
@@ -219,7 +220,7 @@ impl Pass for Rewriter<'_> {
         if let Some(init) = &mut local.init
             && let Expr::ForLoop(loop_) = &mut *init.expr
         {
-            let tokens = self.marked_loop(loop_, mark);
+            let tokens = self.marked_loop(loop_, mark, true);
             *init.expr = Expr::Verbatim(tokens);
         }
     }

@@ -5,23 +5,31 @@ use syn::{BinOp, Block, Expr, ExprIf, Stmt};
 
 use super::Reduction;
 use super::analysis::Analysis;
+use super::cx::Cx;
 use super::walk;
 use crate::attr::{Clauses, Operator, Place, tokens};
 
 /// The reductions of a loop, with what can be seen in its body of how the variables are accumulated into.
-pub(super) fn of(clauses: &Clauses, body: &mut Block) -> Vec<Reduction> {
+pub(super) fn of(clauses: &Clauses, body: &mut Block, cx: &Cx) -> Vec<Reduction> {
     clauses
         .reduce
         .iter()
         .map(|reduce| {
             let mut indices = Indices { place: &reduce.place, most: 0 };
             indices.visit_block_mut(body);
+            let indices = if reduce.operator == Operator::Combine { 0 } else { indices.most };
+            // What a reference refers to is reduced, not the reference.
+            let reference = cx.find(&reduce.place.root).is_some_and(|binding| binding.reference);
+            let variable: Expr = match &reduce.expr {
+                name @ Expr::Path(_) if reference && indices == 0 => syn::parse_quote!(*#name),
+                expr => expr.clone(),
+            };
             Reduction {
                 place: reduce.place.clone(),
-                variable: reduce.expr.clone(),
+                renamed: !matches!(&variable, Expr::Path(_)),
+                variable,
                 operator: reduce.operator,
-                renamed: !matches!(&reduce.expr, Expr::Path(_)),
-                indices: if reduce.operator == Operator::Combine { 0 } else { indices.most },
+                indices,
             }
         })
         .collect()

@@ -179,6 +179,13 @@ impl<'a, 'p, S: ParallelSource> Piece<'a, 'p, S> {
         (Self { positions: start..end, ..self }, rest)
     }
 
+    /// The source, the participant, the first position of the segment, and the positions within it. Who has these may run them,
+    /// as who has the piece may.
+    #[inline]
+    pub(crate) fn dismantle(self) -> (&'a S, &'a Participant<'p>, u128, Range<u64>) {
+        (self.source, self.participant, self.base, self.positions)
+    }
+
     /// # Safety
     ///
     /// The result is dropped before `'a` ends.
