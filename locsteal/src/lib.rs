@@ -7,6 +7,7 @@
 pub mod __simulator;
 mod affinity;
 mod clock;
+mod jobs;
 mod loops;
 mod pool;
 mod sched;
@@ -17,7 +18,8 @@ mod topology;
 #[doc(hidden)]
 pub use loops::support as __private;
 
-pub use affinity::{Home, Layout, Placement, Seating};
+pub use affinity::{Home, Layout, Near, NearGuard, Placement, Seating, Unpinned, unpinned};
+pub use jobs::{JobBuilder, JobHandle, Policy, Scope, job, scope, spawn_near};
 pub use locsteal_macros::par_for;
 pub use loops::builder::{Attempt, Loop, Parallel, range, source};
 pub use loops::own::ParallelArray;
@@ -29,6 +31,7 @@ pub use loops::source::{
 };
 pub use pool::{BuildError, LocalityReport, Pool, PoolBuilder, PoolPlan, shutdown};
 pub use sched::{Locality, Schedule};
+pub use stats::sites::{CallSiteReport, CallSites, Estimate, Place, SiteKind, callsites};
 pub use stats::{ByTier, Stats, Tier};
 pub use topology::{
     CpuIds, CpuSet, Domain, Node, ParseCpuListError, ParseSnapshotError, Topology, TopologyBuilder,
