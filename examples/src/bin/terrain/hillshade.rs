@@ -99,12 +99,12 @@ fn weighted(rises: [f32; 3]) -> f32 {
 pub(crate) fn serial(hillshade: &Hillshade<'_>, out: &mut [f32], bar: &Bar) {
     for (cell, out) in out.iter_mut().enumerate() {
         *out = hillshade.at(cell);
-        bar.passed(cell);
+        bar.at(cell);
     }
 }
 
 /// Computes the shade of every cell. All cost the same.
-#[par_for(schedule = (schedule), pool = pool)]
+#[par_for(schedule = (schedule), pool = pool, progress = bar)]
 pub(crate) fn parallel(
     hillshade: &Hillshade<'_>,
     out: &mut [f32],
@@ -114,7 +114,6 @@ pub(crate) fn parallel(
 ) {
     for cell in 0..out.len() {
         out[cell] = hillshade.at(cell);
-        bar.passed(cell);
     }
 }
 

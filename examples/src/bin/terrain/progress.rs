@@ -1,6 +1,7 @@
 //! A bar that shows how far a loop has come.
 
 use indicatif::{ProgressBar, ProgressStyle};
+use locsteal::Progress;
 
 /// The bar. Without a terminal nothing is shown.
 pub(crate) struct Bar(ProgressBar);
@@ -28,11 +29,18 @@ impl Bar {
         self.0.set_message(loop_name);
     }
 
-    /// Says that this cell is done. A loop must say so of each of its cells, in any order.
-    pub(crate) fn passed(&self, cell: usize) {
+    /// Says that a loop that runs in order has come to this cell.
+    pub(crate) fn at(&self, cell: usize) {
         if cell.is_multiple_of(STRIDE) {
-            self.0.inc(STRIDE as u64);
+            self.0.set_position(cell as u64);
         }
+    }
+}
+
+/// A parallel loop tells how many of its cells are done.
+impl Progress for &Bar {
+    fn progress(&self, done: u64) {
+        self.0.set_position(done);
     }
 }
 

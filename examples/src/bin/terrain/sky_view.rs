@@ -134,12 +134,12 @@ fn sine(tangent: f32) -> f32 {
 pub(crate) fn serial(sky: &SkyView<'_>, out: &mut [f32], bar: &Bar) {
     for (cell, out) in out.iter_mut().enumerate() {
         *out = sky.at(cell);
-        bar.passed(cell);
+        bar.at(cell);
     }
 }
 
 /// Computes the factor of every cell. How far a ray must be followed depends on the terrain, so cells differ in cost.
-#[par_for(schedule = (schedule), pool = pool)]
+#[par_for(schedule = (schedule), pool = pool, progress = bar)]
 pub(crate) fn parallel(
     sky: &SkyView<'_>,
     out: &mut [f32],
@@ -149,7 +149,6 @@ pub(crate) fn parallel(
 ) {
     for cell in 0..out.len() {
         out[cell] = sky.at(cell);
-        bar.passed(cell);
     }
 }
 
