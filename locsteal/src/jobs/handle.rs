@@ -29,7 +29,6 @@ use crate::sync::spin_loop;
 /// let length: JobHandle<usize> = spawn_near!(move || words.iter().map(|word| word.len()).sum());
 /// assert_eq!(length.join(), 7);
 /// ```
-#[must_use = "dropping a handle detaches its job; join it, or await it, to wait for its outcome"]
 pub struct JobHandle<T> {
     state: State<T>,
 }
