@@ -7,7 +7,6 @@
 
 use std::marker::PhantomData;
 use std::ops::Index;
-use std::panic::Location;
 
 use super::Frame;
 use crate::loops::own::Indices;
@@ -168,14 +167,14 @@ pub struct Slice<'r, T>(&'r [T]);
 impl<'r, T> Slice<'r, T> {
     /// Each iteration is certain to read the element whose index is the loop's plus `offset`.
     #[inline]
-    #[track_caller]
     pub fn need<S: Indices<Part>, Part>(
         &self,
         frame: &mut Frame<'_, S, Part>,
         name: &'static str,
-        offset: isize,
+        offset: impl Distance,
+        at: &'static str,
     ) {
-        frame.reach(name, offset.distance(), self.0.len(), Location::caller());
+        frame.reach(name, offset.distance(), self.0.len(), at);
     }
 
     /// What the chunk reads: after [`need`](Self::need) with the same offset.
@@ -208,6 +207,7 @@ impl<'r, X: ?Sized> Other<'r, X> {
         _frame: &mut Frame<'_, S, Part>,
         _name: &'static str,
         _offset: impl Distance,
+        _at: &'static str,
     ) {
     }
 
