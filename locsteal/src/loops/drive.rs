@@ -260,3 +260,22 @@ impl Drop for Running<'_, '_> {
         self.participant.panicked_at(self.position);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn segments_cover_a_loop_of_any_length() {
+        let lengths = |length| segments(length).map(|s| (s.first(), s.len())).collect::<Vec<_>>();
+        let longest = u128::from(MAX_LEN);
+        assert_eq!(lengths(Length::EMPTY), []);
+        assert_eq!(lengths(Length::from(5_usize)), [(0, 5)]);
+        assert_eq!(lengths(Length::from(MAX_LEN)), [(0, MAX_LEN)]);
+        assert_eq!(lengths(Length::from(MAX_LEN + 1)), [(0, MAX_LEN), (longest, 1)]);
+        let full: Vec<_> = (0..4).map(|k| (k * longest, MAX_LEN)).collect();
+        assert_eq!(lengths(Length::from_last(u128::from(u64::MAX))), full);
+        let mut many = segments(Length::from_last(u128::MAX));
+        assert_eq!(many.next().map(|s| (s.first(), s.len())), Some((0, MAX_LEN)));
+    }
+}

@@ -1,5 +1,6 @@
 //! The threads of a pool: starting them, and ending them.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::sync::mpsc;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
@@ -8,7 +9,8 @@ use std::thread::{self, JoinHandle};
 use super::fork;
 use super::shared::Shared;
 use super::worker::work;
-use crate::affinity::mask;
+use crate::affinity::{guard_pin, unpinned};
+use crate::topology::CpuSet;
 
 #[derive(Debug)]
 pub(crate) struct Crew {
@@ -70,14 +72,14 @@ impl Crew {
         }
         drop(started);
         // Ends when every worker has sent its report and dropped its end.
+        let mut unplaced: BTreeMap<String, CpuSet> = BTreeMap::new();
         for (seat, error) in reports {
             shared.seats.give_up_places();
-            let mask = shared.seats.home(seat).mask.as_ref();
-            state.problems.push(format!(
-                "the worker of seat {seat} could not be confined to CPUs {}: {error}",
-                mask.map(ToString::to_string).unwrap_or_default()
-            ));
+            unplaced.entry(error.to_string()).or_default().insert(seat);
         }
+        state.problems.extend(unplaced.into_iter().map(|(error, seats)| {
+            format!("the workers of seats {seats} could not be confined to their CPUs: {error}")
+        }));
         shared.engage(width.max(1));
     }
 
@@ -89,16 +91,19 @@ impl Crew {
     ) -> io::Result<JoinHandle<()>> {
         let crew = shared.crew();
         let shared = Arc::clone(shared);
-        thread::Builder::new().name(format!("{}-{seat}", self.name)).spawn(move || {
+        let thread = thread::Builder::new().name(format!("{}-{seat}", self.name));
+        // Workers inherit the mask of the thread that starts them, which may be pinned for the time of a job.
+        let start = move || {
             if let Some(mask) = &shared.seats.home(seat).mask
-                && let Err(error) = mask::set(mask)
+                && let Err(error) = guard_pin::settle(mask)
             {
                 // Nobody listening means that the pool is gone already.
                 let _ = started.send((seat, error));
             }
             drop(started);
             work(&shared, seat, crew);
-        })
+        };
+        unpinned(|| thread.spawn(start))
     }
 
     /// Ends the workers; waits for them unless called by one of them.
