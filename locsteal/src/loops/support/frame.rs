@@ -117,7 +117,7 @@ impl<'a, S, Part> Frame<'a, S, Part> {
         self.items::<STRIP>().indexed()
     }
 
-    /// The lowest index of the items.
+    /// The lowest index of the items; anything if there are none.
     #[inline]
     pub(in crate::loops) fn low(&self) -> i128
     where
@@ -125,7 +125,8 @@ impl<'a, S, Part> Frame<'a, S, Part> {
     {
         match S::STRIDE {
             Stride::Up => self.source.index(self.first),
-            Stride::Down => self.source.index(self.last()),
+            Stride::Down => self.source.index(self.first).saturating_sub(self.count as i128 - 1),
+            Stride::Steps if self.count == 0 => self.source.index(self.first),
             Stride::Steps => self.source.index(self.first).min(self.source.index(self.last())),
         }
     }
@@ -161,10 +162,8 @@ impl<'a, S, Part> Frame<'a, S, Part> {
     where
         S: Indices<Part>,
     {
-        if part.len() as u64 != self.span() {
-            let first = area.first() as i128;
-            self.keep(first..first + part.len() as i128, area.name(), 0, area.whole(), at);
-        }
+        let first = area.first() as i128;
+        self.keep(first..first + part.len() as i128, area.name(), 0, area.whole(), at);
     }
 
     /// Each iteration is certain to index the array with its own index plus `offset`.
@@ -174,14 +173,12 @@ impl<'a, S, Part> Frame<'a, S, Part> {
         S: Indices<Part>,
     {
         let offset = offset as i128;
-        let (first, end) = (0 - offset, len as i128 - offset);
-        if self.count != 0 && (self.low() < first || self.high() >= end) {
-            self.keep(first..end, name, offset, len, at);
-        }
+        self.keep(0 - offset..len as i128 - offset, name, offset, len, at);
     }
 
     /// Cuts off the items from the first one on whose index is not `valid`.
-    // The frame itself is not lent to the cold code: its fields stay in registers.
+    // The number of items that are kept is a minimum, without a branch: so whatever is as long as the chunk stays the same value
+    // for the compiler. And the frame itself is not lent to the cold code: its fields stay in registers.
     #[inline]
     fn keep(
         &mut self,
@@ -193,13 +190,21 @@ impl<'a, S, Part> Frame<'a, S, Part> {
     ) where
         S: Indices<Part>,
     {
-        let count = how_many_fit(self.source, self.first, self.count, valid);
-        if count < self.count {
-            let index = self.source.index(self.first + u128::from(count)).saturating_add(offset);
+        let room = match S::STRIDE {
+            Stride::Up => {
+                let first = self.source.index(self.first);
+                if first < valid.start { 0 } else { (valid.end - first).max(0) as u64 }
+            }
+            Stride::Down | Stride::Steps => {
+                how_many_fit(self.source, self.first, self.count, valid)
+            }
+        };
+        if room < self.count {
+            let index = self.source.index(self.first + u128::from(room)).saturating_add(offset);
             self.tracker.fall_short(Short { name, index, len, at });
-            self.short = true;
-            self.count = count;
         }
+        self.short |= room < self.count;
+        self.count = self.count.min(room);
     }
 
     /// The elements that the iterations own, one each: after [`need`](Self::need).
@@ -208,16 +213,16 @@ impl<'a, S, Part> Frame<'a, S, Part> {
     where
         S: Indices<Part>,
     {
-        if self.count == 0 {
-            return area.elements(&mut []);
-        }
-        area.narrow(part, self.low() as usize, self.span() as usize)
+        let low = self.low() as usize;
+        // Written so that the result is as long as there are items, without a case for none that the compiler would have to see
+        // through.
+        let skip = if self.count == 0 { 0 } else { low.wrapping_sub(area.first()) };
+        area.narrow(&mut part[skip..][..self.span() as usize], low)
     }
 }
 
 /// How many of the `count` items from `first` on have a valid index, up to the first one that has not.
-#[cold]
-#[inline(never)]
+#[inline]
 fn how_many_fit<S: Indices<Part>, Part>(
     source: &S,
     first: u128,

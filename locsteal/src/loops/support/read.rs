@@ -188,11 +188,9 @@ impl<'r, T> Slice<'r, T> {
         frame: &Frame<'_, S, Part>,
         offset: impl Distance,
     ) -> View<'r, T> {
-        if frame.is_empty() {
-            return View { near: &[], first: 0, all: self.0 };
-        }
         let first = (frame.low() as usize).wrapping_add_signed(offset.distance());
-        View { near: &self.0[first..][..frame.span() as usize], first, all: self.0 }
+        let skip = if frame.is_empty() { 0 } else { first };
+        View { near: &self.0[skip..][..frame.span() as usize], first, all: self.0 }
     }
 }
 

@@ -48,6 +48,8 @@ impl<'a> Tracker<'a> {
     }
 
     /// The chunk will end early, since an array does.
+    #[cold]
+    #[inline(never)]
     pub(super) fn fall_short(&self, short: Short) {
         self.short.set(Some(short));
     }
