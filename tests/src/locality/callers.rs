@@ -8,8 +8,9 @@ use std::time::Duration;
 use locsteal::{Locality, Placement, Pool, Schedule};
 
 use super::Setting;
-use super::kernel::{Machine, Numbers, own_mask, set_mask, workers};
+use super::kernel::{Machine, Numbers, own_mask, set_mask};
 use super::stage::Stage;
+use super::watched::Watched;
 
 /// Callers in every place of the machine, on wide and narrow pools, in calm and in trouble.
 pub(super) fn check(setting: &Setting) -> usize {
@@ -20,9 +21,8 @@ pub(super) fn check(setting: &Setting) -> usize {
     widths.dedup();
     for width in widths {
         for placement in [Placement::Free, Placement::Llc, Placement::Cpu] {
-            let pool = Pool::builder().threads(width).placement(placement).name("called");
-            let pool = pool.build().expect("a pool");
-            let masks = masks(machine);
+            let pool = Watched::new(Pool::builder().threads(width).placement(placement));
+            let masks = masks(machine, &pool);
             for place in machine.places() {
                 thread::scope(|scope| {
                     scope.spawn(|| in_place(machine, &pool, &masks, &place));
@@ -35,19 +35,23 @@ pub(super) fn check(setting: &Setting) -> usize {
 }
 
 /// Where each worker may run.
-fn masks(machine: &Machine) -> BTreeMap<usize, Numbers> {
-    let workers = workers("called").into_iter();
-    workers.map(|(seat, worker)| (seat, &worker.mask & &machine.online)).collect()
+fn masks(machine: &Machine, pool: &Watched) -> BTreeMap<usize, Numbers> {
+    pool.masks().into_iter().map(|(seat, mask)| (seat, &mask & &machine.online)).collect()
 }
 
-fn in_place(machine: &Machine, pool: &Pool, at_first: &BTreeMap<usize, Numbers>, place: &Numbers) {
+fn in_place(
+    machine: &Machine,
+    pool: &Watched,
+    at_first: &BTreeMap<usize, Numbers>,
+    place: &Numbers,
+) {
     set_mask(0, place).expect("a thread may narrow its mask");
     let stage =
         Stage { pool, block: 16, grain: 1, locality: Locality::Llc, linger: Duration::ZERO };
     let record = stage.run(|_| {});
     assert_eq!(own_mask(), *place, "a loop leaves its caller's mask alone");
     // The last place's caller has ended the threads, so this one, which is confined, has started them.
-    assert_eq!(masks(machine), *at_first, "workers are where they were, whoever starts them");
+    assert_eq!(masks(machine, pool), *at_first, "workers are where they were, whoever starts them");
 
     // Blocks ran where their seats are; the caller's where the caller is.
     for (&seat, &cpu) in &record.began_on {

@@ -202,17 +202,17 @@ pub struct Worker {
 ///
 /// If the threads of this process cannot be listed.
 pub fn workers(pool: &str) -> BTreeMap<usize, Worker> {
-    let mut workers = BTreeMap::new();
-    for task in fs::read_dir("/proc/self/task").expect("this process has threads").flatten() {
-        let name = fs::read_to_string(task.path().join("comm")).unwrap_or_default();
-        let seat = name.trim_end().strip_prefix(pool).and_then(|rest| rest.strip_prefix('-'));
-        if let Some(seat) = seat {
-            let thread = task.file_name().to_str().and_then(|name| name.parse().ok());
-            let mask = mask_of(&task.path().to_string_lossy());
-            workers.insert(number(seat), Worker { thread: thread.expect("a number"), mask });
-        }
-    }
-    workers
+    let tasks = fs::read_dir("/proc/self/task").expect("this process has threads").flatten();
+    tasks
+        .filter_map(|task| {
+            // Any of these files may be gone: threads end.
+            let name = fs::read_to_string(task.path().join("comm")).ok()?;
+            let seat = name.trim_end().strip_prefix(pool)?.strip_prefix('-')?;
+            let thread = task.file_name().to_str()?.parse().ok()?;
+            let mask = mask_in(&fs::read_to_string(task.path().join("status")).ok()?);
+            Some((number(seat), Worker { thread, mask }))
+        })
+        .collect()
 }
 
 /// The calling thread's affinity mask.
@@ -221,11 +221,11 @@ pub fn workers(pool: &str) -> BTreeMap<usize, Worker> {
 ///
 /// If the kernel does not tell.
 pub fn own_mask() -> Numbers {
-    mask_of("/proc/thread-self")
+    mask_in(&text("/proc/thread-self/status"))
 }
 
-fn mask_of(thread: &str) -> Numbers {
-    let status = text(&format!("{thread}/status"));
+/// The affinity mask in a thread's `status`.
+fn mask_in(status: &str) -> Numbers {
     let line = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
     cpu_list(line.expect("the kernel tells the mask"))
 }

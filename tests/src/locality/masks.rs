@@ -10,43 +10,38 @@ use std::time::Duration;
 
 use locsteal::{Layout, Locality, Placement, Pool, Topology};
 
-use super::kernel::{Machine, Numbers, Worker, cpu_list, list, own_mask, set_mask, workers};
+use super::kernel::{Machine, Numbers, Worker, cpu_list, list, own_mask, set_mask};
 use super::stage::Stage;
+use super::watched::Watched;
 use super::{Setting, coverage, placement};
-
-const NAME: &str = "moved";
 
 /// The first argument of the program that sets masks; those of [`set_masks`] follow.
 pub const SET_MASKS: &str = "set-masks";
 
-fn pool(setting: &Setting, placement: Placement) -> Pool {
-    let pool = Pool::builder().threads(setting.machine.allowed.len()).placement(placement);
-    pool.layout(Layout::Compact).name(NAME).build().expect("a pool")
+fn pool(setting: &Setting, placement: Placement) -> Watched {
+    let builder = Pool::builder().threads(setting.machine.allowed.len()).placement(placement);
+    Watched::new(builder.layout(Layout::Compact))
 }
 
 /// Runs a loop in whose midst `change` happens, then all kinds of loops, and checks that masks stay as they were after the
 /// change. `gone` are CPUs that are switched off.
-fn change_amid_a_loop(pool: &Pool, gone: &Numbers, change: impl FnOnce() + Send) -> usize {
+fn change_amid_a_loop(pool: &Watched, gone: &Numbers, change: impl FnOnce() + Send) -> usize {
     let stage =
         Stage { pool, block: 64, grain: 1, locality: Locality::Llc, linger: Duration::ZERO };
     let mut changed = BTreeMap::new();
     stage.run(|_| {
         change();
-        changed = masks();
+        changed = pool.masks();
     });
     let own = own_mask();
     let cases = coverage::on_pool(pool, |_| {});
-    let after = masks();
+    let after = pool.masks();
     // Who is confined to CPUs that are gone gets another mask from the kernel, but only when it is woken.
     for (seat, mask) in changed.iter().filter(|(_, mask)| !mask.is_subset(gone)) {
         assert_eq!(after[seat], *mask, "the mask of seat {seat} after more loops");
     }
     assert_eq!(own_mask(), own, "the caller's mask");
     cases + 1
-}
-
-fn masks() -> BTreeMap<usize, Numbers> {
-    workers(NAME).into_iter().map(|(seat, worker)| (seat, worker.mask)).collect()
 }
 
 /// Another process sets the masks of all workers, to everything or to some other corner of the machine.
@@ -62,11 +57,11 @@ pub(super) fn check_changed(setting: &Setting) -> usize {
     ];
     for (placement, widen) in changes {
         let pool = pool(setting, placement);
-        let at_first = masks();
+        let at_first = pool.masks();
         cases += change_amid_a_loop(&pool, &Numbers::new(), || {
             let mut arguments = Vec::new();
             let mut wanted = BTreeMap::new();
-            for (seat, Worker { thread, .. }) in workers(NAME) {
+            for (seat, Worker { thread, .. }) in pool.workers() {
                 let new = if widen { &machine.allowed } else { &places[seat % places.len()] };
                 arguments.extend([thread.to_string(), list(new)]);
                 wanted.insert(seat, new.clone());
@@ -77,7 +72,7 @@ pub(super) fn check_changed(setting: &Setting) -> usize {
             } else {
                 set_masks(&arguments).expect("masks can be set");
             }
-            assert_eq!(masks(), wanted, "what the other process has set");
+            assert_eq!(pool.masks(), wanted, "what the other process has set");
         });
         // Threads that are started afresh are placed afresh.
         pool.shutdown();
@@ -85,7 +80,7 @@ pub(super) fn check_changed(setting: &Setting) -> usize {
         let visible = |masks: BTreeMap<usize, Numbers>| -> Vec<Numbers> {
             masks.values().map(|mask| mask & &machine.online).collect()
         };
-        assert_eq!(visible(masks()), visible(at_first), "{placement}");
+        assert_eq!(visible(pool.masks()), visible(at_first), "{placement}");
     }
     cases
 }
@@ -132,12 +127,12 @@ fn shrink_group(setting: &Setting, group: &Path, placement: Placement) -> usize 
     let mut cases = change_amid_a_loop(&pool, &Numbers::new(), || {
         limit(&few);
         // The kernel has moved all threads.
-        assert!(masks().values().all(|mask| mask.is_subset(&few)), "{:?}", masks());
+        assert!(pool.masks().values().all(|mask| mask.is_subset(&few)), "{:?}", pool.masks());
     });
     // Started afresh, workers whose places are gone run where they may.
     pool.shutdown();
     cases += coverage::on_pool(&pool, |cpu| assert!(few.contains(&cpu), "ran on CPU {cpu}"));
-    assert!(masks().values().all(|mask| mask.is_subset(&few)), "{:?}", masks());
+    assert!(pool.masks().values().all(|mask| mask.is_subset(&few)), "{:?}", pool.masks());
     drop(pool);
     // What is made now knows only what is left.
     let now = Setting { machine: Machine::read(), seats: None, ..setting.clone() };

@@ -11,6 +11,7 @@
 //! | `placement` | masks of workers, at every width |
 //! | `callers` | where callers sit, and that their masks stay |
 //! | `coverage` | each iteration once |
+//! | `watched` | a pool whose workers the kernel is asked about |
 //! | `stage`, `near_first` | whose iterations a thread takes when it runs out of its own |
 //! | `masks` | masks, control groups and CPUs that change while loops run |
 
@@ -22,6 +23,7 @@ pub mod near_first;
 mod placement;
 mod stage;
 mod topology;
+mod watched;
 
 pub use masks::{SET_MASKS, set_masks};
 

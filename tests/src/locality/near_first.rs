@@ -10,8 +10,9 @@ use std::time::Duration;
 use locsteal::{ByTier, Layout, Locality, Placement, Pool, PoolBuilder, Schedule, Stats};
 
 use super::Setting;
-use super::kernel::{Machine, Nearness, first, set_mask, workers};
+use super::kernel::{Machine, Nearness, first, set_mask};
 use super::stage::{Chunk, Stage};
+use super::watched::Watched;
 
 /// A pool and where its seats are.
 pub struct Seated {
@@ -44,8 +45,8 @@ impl Seated {
 
     /// A pool on this machine, with seats where the kernel says that the workers are.
     fn here(machine: &Machine, builder: PoolBuilder) -> Self {
-        let probe = builder.clone().name("probe").build().expect("a pool");
-        let cpus: Vec<usize> = workers("probe").values().map(|it| first(&it.mask)).collect();
+        let probe = Watched::new(builder.clone());
+        let cpus: Vec<usize> = probe.masks().values().map(first).collect();
         drop(probe);
         Self::new(builder, |from, to| match (cpus.get(from), cpus.get(to)) {
             (Some(&from), Some(&to)) => machine.nearness(from, to),
@@ -112,7 +113,7 @@ pub(super) fn check_order(setting: &Setting) -> usize {
 
 fn on(machine: &Machine, width: usize, placement: Placement, layout: Layout) -> PoolBuilder {
     let near = *machine.allowed.last().expect("a process may use some CPU");
-    Pool::builder().threads(width).placement(placement).layout(layout).near(near).name("thief")
+    Pool::builder().threads(width).placement(placement).layout(layout).near(near)
 }
 
 /// One case of [`check_order`].
@@ -204,7 +205,7 @@ pub fn stays_near_after_crossing(seated: &Seated, thief: usize) -> bool {
     let inside: Vec<bool> = nearness.iter().map(|other| *other <= near).collect();
 
     let (block, grain) = (512, 8);
-    let linger = Duration::from_micros(100);
+    let linger = Duration::from_micros(10);
     let stage = Stage { pool: &seated.pool, block, grain, locality: Locality::Llc, linger };
     stage.run(|director| {
         let outside = move |chunk: &Chunk| !inside[chunk.start / block];

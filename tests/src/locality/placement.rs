@@ -1,11 +1,13 @@
 //! Workers are where placement says: their masks are read back from the kernel at every width.
 
 use std::collections::BTreeMap;
+use std::thread;
 
-use locsteal::{Layout, Placement, Pool};
+use locsteal::{Layout, Placement, Pool, Topology};
 
 use super::Setting;
-use super::kernel::{Machine, Numbers, first, workers};
+use super::kernel::{Machine, Numbers, first, set_mask};
+use super::watched::Watched;
 
 /// Every width, placement and layout, and what is chosen by default.
 pub(super) fn check(setting: &Setting) -> usize {
@@ -19,9 +21,9 @@ pub(super) fn check(setting: &Setting) -> usize {
             let near = *near.expect("a process may use some CPU");
             for placement in [Placement::Free, Placement::Llc, Placement::Cpu] {
                 let builder = Pool::builder().threads(width).placement(placement).layout(layout);
-                let pool = builder.near(near).name("placed").build().expect("a pool");
+                let pool = Watched::new(builder.near(near));
                 assert_eq!(pool.threads(), width);
-                let masks = masks(&pool, "placed");
+                let masks = masks(&pool);
                 let what = format!("{placement}, {layout:?}, {width} seats near CPU {near}");
                 match placement {
                     Placement::Free => {
@@ -40,15 +42,12 @@ pub(super) fn check(setting: &Setting) -> usize {
         }
     }
     by_default(setting);
-    cases + 1
+    near_creator(machine);
+    cases + 2
 }
 
-/// The masks of a pool's workers, by seat. A pool of one has no worker.
-fn masks(pool: &Pool, name: &str) -> Vec<Numbers> {
-    let workers = workers(name);
-    let all_there = workers.keys().copied().eq(0..pool.threads());
-    assert!(all_there || pool.threads() == 1, "{} workers: {workers:?}", pool.threads());
-    workers.into_values().map(|worker| worker.mask).collect()
+fn masks(pool: &Watched) -> Vec<Numbers> {
+    pool.masks().into_values().collect()
 }
 
 /// Each worker has one CPU, or one place, and there is a CPU for each of them.
@@ -119,10 +118,10 @@ fn in_runs<T: PartialEq>(items: &[T]) -> bool {
 /// none is tied to one CPU of several.
 fn by_default(setting: &Setting) {
     let machine = &setting.machine;
-    let pool = Pool::builder().name("usual").build().expect("a pool");
+    let pool = Watched::new(Pool::builder());
     let seats = setting.seats.unwrap_or(machine.allowed.len());
     assert_eq!(pool.threads(), seats, "seats by default");
-    for mask in masks(&pool, "usual") {
+    for mask in masks(&pool) {
         let mask = &mask & &machine.online;
         assert!(mask.len() > 1 || seats == 1, "a worker is tied to CPUs {mask:?}");
         assert!(mask.is_subset(&machine.allowed));
@@ -134,5 +133,22 @@ fn by_default(setting: &Setting) {
             let in_place = mask == machine.place_of(first(&mask));
             assert!(in_place || mask.iter().any(alone), "a worker on CPUs {mask:?}");
         }
+    }
+}
+
+/// A pool that fits where its creator is running is there.
+fn near_creator(machine: &Machine) {
+    let topology = Topology::detect();
+    for place in machine.places().into_iter().filter(|place| place.len() > 1) {
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                // The creator stays in its place, while the pool is told of the whole machine.
+                set_mask(0, &place).expect("a thread may narrow its mask");
+                let builder = Pool::builder().threads(place.len()).placement(Placement::Llc);
+                for mask in masks(&Watched::new(builder.topology(topology.clone()))) {
+                    assert_eq!(mask, place, "a worker whose pool was made on CPUs {place:?}");
+                }
+            });
+        });
     }
 }

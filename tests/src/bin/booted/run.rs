@@ -32,7 +32,9 @@ pub(crate) fn run(words: &[String]) -> ExitCode {
         ["all"] => boot_all(&Vec::from_iter(RECIPES)),
         ["short"] => boot_all(&RECIPES.iter().filter(|recipe| recipe.short).collect::<Vec<_>>()),
         ["list"] => {
-            RECIPES.iter().for_each(|recipe| println!("{:<12} {}", recipe.name, recipe.about));
+            for recipe in RECIPES {
+                println!("{:<12} {}", recipe.name, recipe.about);
+            }
             ExitCode::SUCCESS
         }
         ["here"] => check(&setting(None)),
@@ -118,7 +120,9 @@ fn boot(emulator: &Emulator, recipe: &'static Recipe) -> Row {
             println!("  the machine went off before the checks were over; its last messages:");
             let console = std::fs::read_to_string(emulator.console(recipe)).unwrap_or_default();
             let lines: Vec<&str> = console.lines().collect();
-            lines[lines.len().saturating_sub(20)..].iter().for_each(|line| println!("  | {line}"));
+            for line in &lines[lines.len().saturating_sub(20)..] {
+                println!("  | {line}");
+            }
         }
         Ok(End::Over) => {}
     }

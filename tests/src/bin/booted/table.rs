@@ -38,7 +38,7 @@ fn tiers(machine: &Machine) -> String {
 /// What a guest has told.
 #[derive(Debug, Default)]
 pub(crate) struct Facts {
-    facts: BTreeMap<String, String>,
+    told: BTreeMap<String, String>,
     passed: usize,
     cases: usize,
 }
@@ -48,7 +48,7 @@ impl Facts {
     pub(crate) fn take(&mut self, line: &str) -> bool {
         if let Some((name, value)) = line.strip_prefix(FACT).and_then(|fact| fact.split_once(": "))
         {
-            self.facts.insert(name.to_owned(), value.to_owned());
+            self.told.insert(name.to_owned(), value.to_owned());
             return true;
         }
         if let Some((_, cases)) =
@@ -88,7 +88,7 @@ pub(crate) fn markdown(rows: &[Row]) -> String {
     for Row { recipe, facts, good } in rows {
         write!(text, "| `{}` |", recipe.name).expect("strings take text");
         for (name, _) in COLUMNS {
-            let fact = facts.facts.get(name).map_or("?", String::as_str);
+            let fact = facts.told.get(name).map_or("?", String::as_str);
             write!(text, " {} |", if fact.is_empty() { "-" } else { fact }).expect("as above");
         }
         let verdict = if *good { "" } else { "**FAILED**, " };
