@@ -17,13 +17,9 @@ use super::watched::Watched;
 /// A pool and where its seats are.
 pub struct Seated {
     pool: Pool,
-    /// For each seat, the others in the order in which it is to visit them.
-    victims: [Vec<Vec<usize>>; 3],
     /// By thief and victim.
     nearness: Vec<Vec<Nearness>>,
 }
-
-const LOCALITIES: [Locality; 3] = [Locality::Llc, Locality::Node, Locality::Flat];
 
 impl Seated {
     /// Makes a pool; `nearness` is asked about two of its seats.
@@ -32,15 +28,10 @@ impl Seated {
     ///
     /// If there is no such pool.
     pub fn new(builder: PoolBuilder, nearness: impl Fn(usize, usize) -> Nearness) -> Self {
-        let plan = builder.clone().plan().expect("a plan");
-        let seats = 0..plan.threads();
-        let victims = LOCALITIES.map(|locality| {
-            let order = |seat| plan.victims(seat, locality).into_iter().map(|(victim, _)| victim);
-            seats.clone().map(|seat| order(seat).collect()).collect()
-        });
+        let pool = builder.build().expect("a pool");
+        let seats = 0..pool.threads();
         let row = |from| seats.clone().map(|to| nearness(from, to)).collect();
-        let nearness = seats.clone().map(row).collect();
-        Self { pool: builder.build().expect("a pool"), victims, nearness }
+        Self { nearness: seats.clone().map(row).collect(), pool }
     }
 
     /// A pool on this machine, with seats where the kernel says that the workers are.
@@ -54,9 +45,31 @@ impl Seated {
         })
     }
 
-    fn victims(&self, thief: usize, locality: Locality) -> &[usize] {
-        let at = LOCALITIES.iter().position(|other| *other == locality).expect("one of three");
-        &self.victims[at][thief]
+    /// The other seats in the order in which a thief is to visit them.
+    fn victims(&self, thief: usize, locality: Locality) -> Vec<usize> {
+        let seats = self.pool.threads();
+        let onward = |step| (thief + step) % seats;
+        if locality == Locality::Flat {
+            return (1..seats).map(onward).collect();
+        }
+        let nearness = |&seat: &usize| match self.nearness[thief][seat] {
+            Nearness::Cache if locality == Locality::Node => Nearness::Node,
+            other => other,
+        };
+        let mut victims: Vec<usize> = (0..seats).filter(|seat| *seat != thief).collect();
+        victims.sort_by_key(|seat| (nearness(seat), *seat));
+        // Near ones from the thief onward; far ones turned by its rank, so that a node's thieves spread over them.
+        let in_node = |seat: &usize| !matches!(self.nearness[thief][*seat], Nearness::Remote(_));
+        let rank = (0..thief).filter(in_node).count();
+        for tier in victims.chunk_by_mut(|a, b| nearness(a) == nearness(b)) {
+            let turn = if in_node(&tier[0]) {
+                tier.iter().filter(|seat| **seat < thief).count()
+            } else {
+                rank
+            };
+            tier.rotate_left(turn % tier.len());
+        }
+        victims
     }
 
     /// Iterations by how far they moved: `count` of them from each victim.
@@ -138,21 +151,12 @@ pub fn empties_near_blocks_first(seated: &Seated, thief: usize, locality: Locali
     visited.dedup();
     let victims = seated.victims(thief, locality);
     assert_eq!(visited[0], thief, "{what}");
-    assert_eq!(visited[1..], *victims, "{what}");
-    let far = |&victim: &usize| seated.nearness[thief][victim];
-    let in_order = match locality {
-        Locality::Llc => victims.is_sorted_by_key(far),
-        Locality::Node => victims.is_sorted_by_key(|victim| far(victim).max(Nearness::Node)),
-        _ => (1..=victims.len())
-            .map(|step| (thief + step) % seated.pool.threads())
-            .eq(victims.iter().copied()),
-    };
-    assert!(in_order, "{what}: {victims:?}");
+    assert_eq!(visited[1..], victims, "{what}");
 
     // All that the others keep is the chunk that they were held in.
     let held = |seat: usize| record.of(seat).map(Chunk::len).sum::<usize>();
     let left = |seat: usize| block - held(seat);
-    for &victim in victims {
+    for &victim in &victims {
         assert_eq!(record.of(victim).count(), 1, "{what}: seat {victim} was held");
         // The first steal takes a quarter from the back.
         let stolen = record.of(thief).find(|chunk| stage.home(chunk.start) == victim);
@@ -287,7 +291,7 @@ pub fn rescues_near_blocks_first(seated: &Seated, block: usize) {
     let mut visited: Vec<usize> = homes.iter().map(|(_, home, _)| *home).collect();
     visited.dedup();
     let seat = visited[0];
-    assert_eq!(visited[1..], *seated.victims(seat, Locality::Llc), "caller at seat {seat}");
+    assert_eq!(visited[1..], seated.victims(seat, Locality::Llc), "caller at seat {seat}");
     let iterations: usize = homes.iter().map(|(.., len)| len).sum();
     assert_eq!(iterations, width * block);
     if width > 1 {
