@@ -20,6 +20,10 @@ pub(super) fn check(setting: &Setting) -> usize {
                 if width % 2 == 0 { machine.allowed.first() } else { machine.allowed.last() };
             let near = *near.expect("a process may use some CPU");
             for placement in [Placement::Free, Placement::Llc, Placement::Cpu] {
+                // Without masks all layouts are one.
+                if placement == Placement::Free && layout != Layout::Compact {
+                    continue;
+                }
                 let builder = Pool::builder().threads(width).placement(placement).layout(layout);
                 let pool = Watched::new(builder.near(near));
                 assert_eq!(pool.threads(), width);
