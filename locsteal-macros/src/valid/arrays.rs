@@ -28,6 +28,7 @@ pub(super) fn judge(active: &Active, depth: usize, report: &mut Report) -> Judge
             place: own.place.clone(),
             array,
             chunks: own.chunks.clone(),
+            coefficients: coefficients(&own.place, active, depth),
             certain: false,
         });
     }
@@ -37,7 +38,13 @@ pub(super) fn judge(active: &Active, depth: usize, report: &mut Report) -> Judge
         {
             let Expr::Index(written) = &event.written else { continue };
             let array = (*written.expr).clone();
-            owned.push(Owned { place: event.place.clone(), array, chunks: None, certain: false });
+            owned.push(Owned {
+                place: event.place.clone(),
+                array,
+                chunks: None,
+                coefficients: coefficients(&event.place, active, depth),
+                certain: false,
+            });
         }
     }
     if owned.len() > 12 {
@@ -51,6 +58,18 @@ pub(super) fn judge(active: &Active, depth: usize, report: &mut Report) -> Judge
         match owned.iter_mut().find(|owned| owned.place.contains(&event.place)) {
             Some(owned) => use_owned(owned, event, active, depth, report),
             None => use_shared(event, active, depth, report),
+        }
+    }
+    if active.joined {
+        for array in
+            owned.iter().filter(|owned| owned.chunks.is_none() && owned.coefficients.is_empty())
+        {
+            report.error(
+                &array.array,
+                format_args!("which element of `{}` an iteration of the joined loops owns is not clear", array.place),
+                "write its index as a sum such as `i * m + j`, with each loop's index once; an array of rows, `c[i][j]`, needs \
+                 `collapse` left out",
+            );
         }
     }
     for own in &active.clauses.own {
@@ -80,7 +99,7 @@ pub(super) fn judge(active: &Active, depth: usize, report: &mut Report) -> Judge
 /// Whether it follows from this use that iterations own elements of the array.
 fn infers(event: &Event, active: &Active, depth: usize) -> bool {
     let Usage::Index { mode, .. } = &event.usage else { return false };
-    if event.kind(depth) != Some(&Kind::Exact(depth)) {
+    if !is_own(event, depth) {
         return false;
     }
     match mode {
@@ -90,12 +109,27 @@ fn infers(event: &Event, active: &Active, depth: usize) -> bool {
         // Whether the method changes the element is not known. Owning it does no harm if nothing else of the array is used.
         Mode::Method(_) => {
             event.mutable
-                && active.events.iter().filter(|other| other.place == event.place).all(|other| {
-                    matches!(other.usage, Usage::Length)
-                        || other.kind(depth) == Some(&Kind::Exact(depth))
-                })
+                && active
+                    .events
+                    .iter()
+                    .filter(|other| other.place == event.place)
+                    .all(|other| matches!(other.usage, Usage::Length) || is_own(other, depth))
         }
     }
+}
+
+/// Whether the index is that of the iteration.
+fn is_own(event: &Event, depth: usize) -> bool {
+    matches!(event.kind(depth), Some(Kind::Exact(loop_) | Kind::Grid(loop_, _)) if *loop_ == depth)
+}
+
+/// The coefficients of the array's index in a nest that is run as one.
+fn coefficients(place: &Place, active: &Active, depth: usize) -> Vec<Expr> {
+    let of = |event: &Event| match event.kind(depth) {
+        Some(Kind::Grid(_, coefficients)) if event.place == *place => Some(coefficients.clone()),
+        _ => None,
+    };
+    active.events.iter().find_map(of).unwrap_or_default()
 }
 
 /// The array as it is written.
@@ -141,8 +175,12 @@ fn use_owned(owned: &mut Owned, event: &Event, active: &Active, depth: usize, re
             owned.certain |= event.certain;
             return;
         }
+        Some(Kind::Grid(_, coefficients)) if *coefficients == owned.coefficients => {
+            owned.certain |= event.certain;
+            return;
+        }
         Some(Kind::Unknown) | None => return,
-        Some(Kind::Shifted(..)) => Why::Computed,
+        Some(Kind::Shifted(..) | Kind::Grid(..)) => Why::Computed,
         Some(Kind::Other(why)) => why.clone(),
     };
     let element = written(event);
@@ -324,7 +362,7 @@ fn shared_element(
             format_args!("all iterations over `{i}` would write `{element}`, the element of the outer loop's `{outer}`"),
             "accumulate into a variable with `reduce(..)` on the inner loop, and write the element after it",
         ),
-        Some(Kind::Exact(_)) => {}
+        Some(Kind::Exact(_) | Kind::Grid(..)) => {}
         Some(Kind::Unknown) | None => report.error(
             index,
             format_args!("two iterations may write the same `{element}`"),

@@ -38,6 +38,8 @@ pub(crate) enum Means {
     Value,
     /// The index of the marked loop at this depth (the outermost is 1).
     Index(usize),
+    /// The index of a loop in a nest that is marked as one: the depth of the nest, and which of its loops it is.
+    Nested(usize, usize),
     /// The variable of a loop that is not marked.
     InnerIndex,
     /// The value of an expression, judged where it was bound.
@@ -173,6 +175,15 @@ impl Cx {
     pub(crate) fn find(&self, name: &Ident) -> Option<&Binding> {
         let name = name.to_string();
         self.scopes.iter().rev().flat_map(|scope| scope.iter().rev()).find(|b| b.name == name)
+    }
+
+    /// How many loops are joined at this depth, if more than one.
+    pub(crate) fn levels(&self, depth: usize) -> Option<usize> {
+        let level = |binding: &Binding| match binding.means {
+            Means::Nested(nest, level) if nest == depth => Some(level + 1),
+            _ => None,
+        };
+        self.scopes.iter().flatten().filter_map(level).max()
     }
 
     /// Whether the name is declared outside of the innermost marked loop: the loop's code would capture it. A name that

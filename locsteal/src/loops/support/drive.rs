@@ -10,7 +10,7 @@ use super::leave::Ended;
 use super::tracker::Tracker;
 use crate::loops::builder::{self, Launch, search::Lowest};
 use crate::loops::drive::{Payload, Piece, Pieces};
-use crate::loops::own::{Area, Indices, Own};
+use crate::loops::own::{Area, Owning};
 use crate::loops::progress::Progress;
 use crate::loops::reduce::{Leaves, Partials};
 use crate::loops::site::Site;
@@ -123,32 +123,31 @@ impl<'a, S, Part> Loop<'a, S, Part> {
 }
 
 macro_rules! run {
-    ($($run:ident, $collect:ident($($own:ident: $element:ident),*) [$($bound:tt)*])*) => {
+    ($($run:ident, $collect:ident($($own:ident: $array:ident of $element:ident),*))*) => {
         /// Running it, with the arrays that its iterations own. `locals` and `sums` make a participant's state, `code` runs a chunk.
         impl<S, Part> Loop<'_, S, Part> {$(
             /// Runs the loop.
             #[inline]
             #[allow(clippy::too_many_arguments, reason = "generated code does not mind")]
-            pub fn $run<$($element,)* L, R, E>(
+            pub fn $run<$($array, $element,)* L, R, E>(
                 self,
-                $($own: Own<'_, $element>,)*
+                $($own: $array,)*
                 locals: impl Fn() -> L + Sync,
                 sums: impl Fn() -> R + Sync,
                 code: impl Fn(Frame<'_, S, Part>, $(Area, &mut [$element],)* &mut L, &mut R) -> Ended<E> + Sync,
             ) -> Finished<E, R>
             where
                 S: ParallelSource,
-                $($element: Send,)*
+                $($array: Owning<S, Part, Element = $element>, $element: Send,)*
                 R: Sums,
                 E: Send,
-                $($bound)*
             {
+                $($own.check(self.inner.items());)*
                 self.drive(locals, sums, |frame, locals, sums| {
                     $(
-                        // SAFETY: `drive` calls this with frames that have no position in common, and positions that differ
-                        // have indices that differ (`Indices`), so that the ranges from the lowest to the highest index of
-                        // two frames do not overlap: indices are in order along the positions.
-                        let $own = unsafe { $own.part(frame.low()..=frame.high()) };
+                        // SAFETY: `drive` calls this with frames that have no position in common, all of the source that was
+                        // checked.
+                        let $own = unsafe { $own.part(&frame) };
                     )*
                     code(frame, $($own.0, $own.1,)* locals, sums)
                 })
@@ -157,29 +156,29 @@ macro_rules! run {
             /// Runs the loop, and collects a value of each iteration. `None` if it was left.
             #[inline]
             #[allow(clippy::too_many_arguments, reason = "generated code does not mind")]
-            pub fn $collect<$($element,)* V, T, L, R, E>(
+            pub fn $collect<$($array, $element,)* V, T, L, R, E>(
                 self,
-                $($own: Own<'_, $element>,)*
+                $($own: $array,)*
                 locals: impl Fn() -> L + Sync,
                 sums: impl Fn() -> R + Sync,
                 code: impl Fn(Frame<'_, S, Part>, $(Area, &mut [$element],)* Fill<'_, '_, T>, &mut L, &mut R) -> Ended<E> + Sync,
             ) -> (Option<V>, Finished<E, R>)
             where
                 S: ParallelSource,
-                $($element: Send,)*
+                $($array: Owning<S, Part, Element = $element>, $element: Send,)*
                 V: Yield<T>,
                 T: Send,
                 R: Sums,
                 E: Send,
-                $($bound)*
             {
+                $($own.check(self.inner.items());)*
                 let length = self.inner.items().length();
                 let mut finished = None;
                 let values = V::collect(length, |collector| {
                     let finished = finished.insert(self.drive(locals, sums, |frame, locals, sums| {
                         $(
                             // SAFETY: as above.
-                            let $own = unsafe { $own.part(frame.low()..=frame.high()) };
+                            let $own = unsafe { $own.part(&frame) };
                         )*
                         // SAFETY: frames have no position in common.
                         let fill = unsafe { Fill::new(collector, frame.positions()) };
@@ -194,19 +193,19 @@ macro_rules! run {
 }
 
 run! {
-    run_0, collect_0() []
-    run_1, collect_1(a: A) [S: Indices<Part>]
-    run_2, collect_2(a: A, b: B) [S: Indices<Part>]
-    run_3, collect_3(a: A, b: B, c: C) [S: Indices<Part>]
-    run_4, collect_4(a: A, b: B, c: C, d: D) [S: Indices<Part>]
-    run_5, collect_5(a: A, b: B, c: C, d: D, e: F) [S: Indices<Part>]
-    run_6, collect_6(a: A, b: B, c: C, d: D, e: F, f: G) [S: Indices<Part>]
-    run_7, collect_7(a: A, b: B, c: C, d: D, e: F, f: G, g: H) [S: Indices<Part>]
-    run_8, collect_8(a: A, b: B, c: C, d: D, e: F, f: G, g: H, h: I) [S: Indices<Part>]
-    run_9, collect_9(a: A, b: B, c: C, d: D, e: F, f: G, g: H, h: I, i: J) [S: Indices<Part>]
-    run_10, collect_10(a: A, b: B, c: C, d: D, e: F, f: G, g: H, h: I, i: J, j: K) [S: Indices<Part>]
-    run_11, collect_11(a: A, b: B, c: C, d: D, e: F, f: G, g: H, h: I, i: J, j: K, k: M) [S: Indices<Part>]
-    run_12, collect_12(a: A, b: B, c: C, d: D, e: F, f: G, g: H, h: I, i: J, j: K, k: M, l: N) [S: Indices<Part>]
+    run_0, collect_0()
+    run_1, collect_1(a: O0 of T0)
+    run_2, collect_2(a: O0 of T0, b: O1 of T1)
+    run_3, collect_3(a: O0 of T0, b: O1 of T1, c: O2 of T2)
+    run_4, collect_4(a: O0 of T0, b: O1 of T1, c: O2 of T2, d: O3 of T3)
+    run_5, collect_5(a: O0 of T0, b: O1 of T1, c: O2 of T2, d: O3 of T3, e: O4 of T4)
+    run_6, collect_6(a: O0 of T0, b: O1 of T1, c: O2 of T2, d: O3 of T3, e: O4 of T4, f: O5 of T5)
+    run_7, collect_7(a: O0 of T0, b: O1 of T1, c: O2 of T2, d: O3 of T3, e: O4 of T4, f: O5 of T5, g: O6 of T6)
+    run_8, collect_8(a: O0 of T0, b: O1 of T1, c: O2 of T2, d: O3 of T3, e: O4 of T4, f: O5 of T5, g: O6 of T6, h: O7 of T7)
+    run_9, collect_9(a: O0 of T0, b: O1 of T1, c: O2 of T2, d: O3 of T3, e: O4 of T4, f: O5 of T5, g: O6 of T6, h: O7 of T7, i: O8 of T8)
+    run_10, collect_10(a: O0 of T0, b: O1 of T1, c: O2 of T2, d: O3 of T3, e: O4 of T4, f: O5 of T5, g: O6 of T6, h: O7 of T7, i: O8 of T8, j: O9 of T9)
+    run_11, collect_11(a: O0 of T0, b: O1 of T1, c: O2 of T2, d: O3 of T3, e: O4 of T4, f: O5 of T5, g: O6 of T6, h: O7 of T7, i: O8 of T8, j: O9 of T9, k: O10 of T10)
+    run_12, collect_12(a: O0 of T0, b: O1 of T1, c: O2 of T2, d: O3 of T3, e: O4 of T4, f: O5 of T5, g: O6 of T6, h: O7 of T7, i: O8 of T8, j: O9 of T9, k: O10 of T10, l: O11 of T11)
 }
 
 impl<S: ParallelSource, Part> Loop<'_, S, Part> {
