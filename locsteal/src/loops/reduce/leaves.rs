@@ -327,7 +327,7 @@ mod tests {
             for position in 0..100 {
                 match exit {
                     Some(exit) if exit == position => {
-                        run.exit(exit, Arc::clone(&value), &|_, _| {})
+                        run.exit(exit, Arc::clone(&value), &|_, _| {});
                     }
                     _ => run.push(position, Arc::clone(&value), &|_, _| {}),
                 }
