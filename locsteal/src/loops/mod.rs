@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "skeleton")]
 
 mod auto;
-pub mod builder;
+pub(crate) mod builder;
 mod collect;
 mod drive;
 mod launch;
