@@ -301,6 +301,11 @@ impl Output<'_> {
         levels(self.expr, depth).unwrap_or_default()
     }
 
+    /// The loop whose body is that of the iterations.
+    fn innermost(&self) -> &ExprForLoop {
+        self.levels().last().copied().unwrap_or(self.expr)
+    }
+
     /// What the loop runs over.
     fn source(&self) -> TokenStream {
         let Self { hidden, names, .. } = self;
@@ -372,7 +377,8 @@ impl Output<'_> {
         let Self { facts, names, hidden, .. } = self;
         let span = names.span();
         let accumulator = |(k, reduction): (usize, &Reduction)| {
-            let (name, variable) = (names.accumulator(k), reduced(reduction, span));
+            let at = span.located_at(syn::spanned::Spanned::span(&reduction.variable));
+            let (name, variable) = (names.accumulator(k), reduced(reduction, at));
             let mut operator = operator(reduction.operator, hidden, span);
             for _ in 0..reduction.indices {
                 operator = quote_spanned!(span=> #hidden::ops::Each<#operator>);
@@ -401,11 +407,10 @@ impl Output<'_> {
         let span = names.span();
         let sums = facts.reductions.iter().enumerate().map(|(k, reduction)| {
             let accumulator = names.accumulator(k);
-            if reduction.indices == 0 {
-                quote_spanned!(span=> #accumulator.whole())
-            } else {
-                quote_spanned!(span=> #accumulator.parts())
-            }
+            // The compiler reports here what cannot be reduced.
+            let at = span.located_at(syn::spanned::Spanned::span(&reduction.variable));
+            let method = Ident::new(if reduction.indices == 0 { "whole" } else { "parts" }, at);
+            quote_spanned!(at=> #accumulator.#method())
         });
         let list = list(sums, span);
         quote_spanned!(span=> || #list)
@@ -450,7 +455,9 @@ impl Output<'_> {
             let (label, ended) = (names.label(), names.name("ended"));
             quote_spanned!(span=> let #ended = #label: { #body #through }; #put #ended)
         };
-        quote_spanned! {span=>
+        // The closure stands where the body stands: for what the compiler has to say of what it captures.
+        let around = span.located_at(self.innermost().body.brace_token.span.join());
+        quote_spanned! {around=>
             |#mutable #frame, #(#areas, #parts,)* #fill #locals, #sums| {
                 #take
                 #prepare

@@ -85,7 +85,7 @@ pub struct Sum<Op, T: ?Sized, V> {
     variable: PhantomData<(fn() -> Op, fn(&T))>,
 }
 
-impl<Op, T: Reduction<Op, Private = V> + ?Sized, V> Sum<Op, T, V> {
+impl<Op, T: ?Sized, V> Sum<Op, T, V> {
     /// Lends the value to a chunk.
     #[inline]
     pub fn take(&mut self) -> V {
@@ -100,7 +100,10 @@ impl<Op, T: Reduction<Op, Private = V> + ?Sized, V> Sum<Op, T, V> {
 
     /// Puts the result into the variable.
     #[inline]
-    pub fn finish(mut self, variable: &mut T) {
+    pub fn finish(mut self, variable: &mut T)
+    where
+        T: Reduction<Op, Private = V>,
+    {
         variable.finish(self.value.take());
     }
 }

@@ -122,25 +122,29 @@ impl<'a, S, Part> Loop<'a, S, Part> {
     }
 }
 
+// The bounds come from the invocations, so that the compiler can show them in a line of their own where one is not met.
 macro_rules! run {
-    ($($run:ident, $collect:ident($($own:ident: $array:ident of $element:ident),*))*) => {
+    ($($run:ident, $collect:ident: $send:ident + $sync:ident ($($own:ident: $array:ident of $element:ident),*))*) => {
         /// Running it, with the arrays that its iterations own. `locals` and `sums` make a participant's state, `code` runs a chunk.
         impl<S, Part> Loop<'_, S, Part> {$(
             /// Runs the loop.
             #[inline]
             #[allow(clippy::too_many_arguments, reason = "generated code does not mind")]
-            pub fn $run<$($array, $element,)* L, R, E>(
+            pub fn $run<$($array, $element,)* L, R, E, Locals, MakeSums, Code>(
                 self,
                 $($own: $array,)*
-                locals: impl Fn() -> L + Sync,
-                sums: impl Fn() -> R + Sync,
-                code: impl Fn(Frame<'_, S, Part>, $(Area, &mut [$element],)* &mut L, &mut R) -> Ended<E> + Sync,
+                locals: Locals,
+                sums: MakeSums,
+                code: Code,
             ) -> Finished<E, R>
             where
                 S: ParallelSource,
-                $($array: Owning<S, Part, Element = $element>, $element: Send,)*
+                $($array: Owning<S, Part, Element = $element>, $element: $send,)*
                 R: Sums,
-                E: Send,
+                E: $send,
+                Locals: Fn() -> L + $sync,
+                MakeSums: Fn() -> R + $sync,
+                Code: Fn(Frame<'_, S, Part>, $(Area, &mut [$element],)* &mut L, &mut R) -> Ended<E> + $sync,
             {
                 $($own.check(self.inner.items());)*
                 self.drive(locals, sums, |frame, locals, sums| {
@@ -156,20 +160,23 @@ macro_rules! run {
             /// Runs the loop, and collects a value of each iteration. `None` if it was left.
             #[inline]
             #[allow(clippy::too_many_arguments, reason = "generated code does not mind")]
-            pub fn $collect<$($array, $element,)* V, T, L, R, E>(
+            pub fn $collect<$($array, $element,)* V, T, L, R, E, Locals, MakeSums, Code>(
                 self,
                 $($own: $array,)*
-                locals: impl Fn() -> L + Sync,
-                sums: impl Fn() -> R + Sync,
-                code: impl Fn(Frame<'_, S, Part>, $(Area, &mut [$element],)* Fill<'_, '_, T>, &mut L, &mut R) -> Ended<E> + Sync,
+                locals: Locals,
+                sums: MakeSums,
+                code: Code,
             ) -> (Option<V>, Finished<E, R>)
             where
                 S: ParallelSource,
-                $($array: Owning<S, Part, Element = $element>, $element: Send,)*
+                $($array: Owning<S, Part, Element = $element>, $element: $send,)*
                 V: Yield<T>,
-                T: Send,
+                T: $send,
                 R: Sums,
-                E: Send,
+                E: $send,
+                Locals: Fn() -> L + $sync,
+                MakeSums: Fn() -> R + $sync,
+                Code: Fn(Frame<'_, S, Part>, $(Area, &mut [$element],)* Fill<'_, '_, T>, &mut L, &mut R) -> Ended<E> + $sync,
             {
                 $($own.check(self.inner.items());)*
                 let length = self.inner.items().length();
@@ -193,19 +200,19 @@ macro_rules! run {
 }
 
 run! {
-    run_0, collect_0()
-    run_1, collect_1(a: O0 of T0)
-    run_2, collect_2(a: O0 of T0, b: O1 of T1)
-    run_3, collect_3(a: O0 of T0, b: O1 of T1, c: O2 of T2)
-    run_4, collect_4(a: O0 of T0, b: O1 of T1, c: O2 of T2, d: O3 of T3)
-    run_5, collect_5(a: O0 of T0, b: O1 of T1, c: O2 of T2, d: O3 of T3, e: O4 of T4)
-    run_6, collect_6(a: O0 of T0, b: O1 of T1, c: O2 of T2, d: O3 of T3, e: O4 of T4, f: O5 of T5)
-    run_7, collect_7(a: O0 of T0, b: O1 of T1, c: O2 of T2, d: O3 of T3, e: O4 of T4, f: O5 of T5, g: O6 of T6)
-    run_8, collect_8(a: O0 of T0, b: O1 of T1, c: O2 of T2, d: O3 of T3, e: O4 of T4, f: O5 of T5, g: O6 of T6, h: O7 of T7)
-    run_9, collect_9(a: O0 of T0, b: O1 of T1, c: O2 of T2, d: O3 of T3, e: O4 of T4, f: O5 of T5, g: O6 of T6, h: O7 of T7, i: O8 of T8)
-    run_10, collect_10(a: O0 of T0, b: O1 of T1, c: O2 of T2, d: O3 of T3, e: O4 of T4, f: O5 of T5, g: O6 of T6, h: O7 of T7, i: O8 of T8, j: O9 of T9)
-    run_11, collect_11(a: O0 of T0, b: O1 of T1, c: O2 of T2, d: O3 of T3, e: O4 of T4, f: O5 of T5, g: O6 of T6, h: O7 of T7, i: O8 of T8, j: O9 of T9, k: O10 of T10)
-    run_12, collect_12(a: O0 of T0, b: O1 of T1, c: O2 of T2, d: O3 of T3, e: O4 of T4, f: O5 of T5, g: O6 of T6, h: O7 of T7, i: O8 of T8, j: O9 of T9, k: O10 of T10, l: O11 of T11)
+    run_0, collect_0: Send + Sync ()
+    run_1, collect_1: Send + Sync (a: O0 of T0)
+    run_2, collect_2: Send + Sync (a: O0 of T0, b: O1 of T1)
+    run_3, collect_3: Send + Sync (a: O0 of T0, b: O1 of T1, c: O2 of T2)
+    run_4, collect_4: Send + Sync (a: O0 of T0, b: O1 of T1, c: O2 of T2, d: O3 of T3)
+    run_5, collect_5: Send + Sync (a: O0 of T0, b: O1 of T1, c: O2 of T2, d: O3 of T3, e: O4 of T4)
+    run_6, collect_6: Send + Sync (a: O0 of T0, b: O1 of T1, c: O2 of T2, d: O3 of T3, e: O4 of T4, f: O5 of T5)
+    run_7, collect_7: Send + Sync (a: O0 of T0, b: O1 of T1, c: O2 of T2, d: O3 of T3, e: O4 of T4, f: O5 of T5, g: O6 of T6)
+    run_8, collect_8: Send + Sync (a: O0 of T0, b: O1 of T1, c: O2 of T2, d: O3 of T3, e: O4 of T4, f: O5 of T5, g: O6 of T6, h: O7 of T7)
+    run_9, collect_9: Send + Sync (a: O0 of T0, b: O1 of T1, c: O2 of T2, d: O3 of T3, e: O4 of T4, f: O5 of T5, g: O6 of T6, h: O7 of T7, i: O8 of T8)
+    run_10, collect_10: Send + Sync (a: O0 of T0, b: O1 of T1, c: O2 of T2, d: O3 of T3, e: O4 of T4, f: O5 of T5, g: O6 of T6, h: O7 of T7, i: O8 of T8, j: O9 of T9)
+    run_11, collect_11: Send + Sync (a: O0 of T0, b: O1 of T1, c: O2 of T2, d: O3 of T3, e: O4 of T4, f: O5 of T5, g: O6 of T6, h: O7 of T7, i: O8 of T8, j: O9 of T9, k: O10 of T10)
+    run_12, collect_12: Send + Sync (a: O0 of T0, b: O1 of T1, c: O2 of T2, d: O3 of T3, e: O4 of T4, f: O5 of T5, g: O6 of T6, h: O7 of T7, i: O8 of T8, j: O9 of T9, k: O10 of T10, l: O11 of T11)
 }
 
 impl<S: ParallelSource, Part> Loop<'_, S, Part> {
