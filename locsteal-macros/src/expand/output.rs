@@ -108,7 +108,7 @@ impl Exits {
                 let again: Expr = parse_quote_spanned!(here=> match #value? {});
                 let at = self.add(again, None, here, hidden);
                 let (inner, left) = (&try_.expr, at(quote_spanned!(here=> #value)));
-                let branch = quote_spanned!(here=> #hidden::Leaving::branch(#inner));
+                let branch = quote_spanned!(here=> #hidden::branch(#inner));
                 quote_spanned! {here=>
                     match #branch {
                         #hidden::Continue(#value) => #value,
@@ -253,8 +253,11 @@ impl Output<'_> {
         let owns = self.owns();
         let own_names = (0..facts.owned.len()).map(|k| names.own(k));
         let accumulators = self.accumulators();
-        let run = if self.yields { "collect" } else { "run" };
-        let run = Ident::new(&format!("{run}_{}", facts.owned.len()), span);
+        let (with, run) = if self.yields { ("yielding", "collect") } else { ("with", "run") };
+        let (with, run) = (
+            Ident::new(&format!("{with}_{}", facts.owned.len()), span),
+            Ident::new(run, self.around()),
+        );
         let (locals, sums) = (self.make_locals(), self.make_sums());
         let code = self.chunk_code();
         let results = self.results(&finished);
@@ -285,7 +288,7 @@ impl Output<'_> {
                     #launched => {
                         #(#owns)*
                         #(#accumulators)*
-                        #keep #launched.#run(#(#own_names,)* #locals, #sums, #code);
+                        #keep #launched.#with(#(#own_names,)* #locals, #sums, #code).#run();
                         #results
                         #exits
                         #values
@@ -304,6 +307,11 @@ impl Output<'_> {
     /// The loop whose body is that of the iterations.
     fn innermost(&self) -> &ExprForLoop {
         self.levels().last().copied().unwrap_or(self.expr)
+    }
+
+    /// Of tokens that stand where the body stands.
+    fn around(&self) -> Span {
+        self.names.span().located_at(self.innermost().body.brace_token.span.join())
     }
 
     /// What the loop runs over.
@@ -456,7 +464,7 @@ impl Output<'_> {
             quote_spanned!(span=> let #ended = #label: { #body #through }; #put #ended)
         };
         // The closure stands where the body stands: for what the compiler has to say of what it captures.
-        let around = span.located_at(self.innermost().body.brace_token.span.join());
+        let around = self.around();
         quote_spanned! {around=>
             |#mutable #frame, #(#areas, #parts,)* #fill #locals, #sums| {
                 #take
@@ -643,7 +651,7 @@ impl Output<'_> {
         if self.facts.clauses.collapse.is_some() {
             return self.nest(frame);
         }
-        let Self { facts, names, expr, .. } = self;
+        let Self { facts, names, expr, hidden, .. } = self;
         let span = names.span();
         let ExprForLoop { attrs, label, for_token, pat, in_token, body, .. } = expr;
         let attrs =
@@ -651,9 +659,9 @@ impl Output<'_> {
         let strip = self.strip();
         let indexed = !facts.owned.is_empty();
         let items = if indexed {
-            quote_spanned!(span=> #frame.indexed::<#strip>())
+            quote_spanned!(span=> #hidden::indexed::<#strip, _, _>(#frame))
         } else {
-            quote_spanned!(span=> #frame.items::<#strip>())
+            quote_spanned!(span=> #hidden::items::<#strip, _, _>(#frame))
         };
         let body = self.yielded(body);
         if !indexed {

@@ -9,11 +9,26 @@ use crate::loops::source::{
 };
 use crate::loops::support::Frame;
 
-/// An array whose parts the iterations of a loop over `S` own.
-pub trait Owning<S, Part>: Sync {
+/// An array that is borrowed for a loop.
+pub trait Owned {
     /// Of the array.
     type Element;
+}
 
+impl<T> Owned for Own<'_, T> {
+    type Element = T;
+}
+
+impl<T, const N: usize> Owned for Grid<'_, T, N> {
+    type Element = T;
+}
+
+impl<T> Owned for Numbered<'_, T> {
+    type Element = T;
+}
+
+/// An array whose parts the iterations of a loop over `S` own.
+pub trait Owning<S, Part>: Owned + Sync {
     /// Makes sure that no two iterations own the same element.
     ///
     /// # Panics
@@ -30,8 +45,6 @@ pub trait Owning<S, Part>: Sync {
 }
 
 impl<T: Send, S: Indices<Part>, Part> Owning<S, Part> for Own<'_, T> {
-    type Element = T;
-
     #[inline]
     fn check(&self, _: &S) {}
 
@@ -58,8 +71,6 @@ impl<'a, T, const N: usize> Grid<'a, T, N> {
 }
 
 impl<T: Send, S: Coordinates, Part, const N: usize> Owning<S, Part> for Grid<'_, T, N> {
-    type Element = T;
-
     fn check(&self, source: &S) {
         if source.spread(&self.coefficients).is_none() {
             let name = self.own.name();
@@ -91,8 +102,6 @@ impl<'a, T> Numbered<'a, T> {
 }
 
 impl<T: Send, S: ParallelSource, Part> Owning<S, Part> for Numbered<'_, T> {
-    type Element = T;
-
     fn check(&self, _: &S) {}
 
     #[allow(clippy::mut_from_ref, reason = "each part is given out once")]
