@@ -41,6 +41,7 @@ pub trait Owning<S, Part>: Owned + Sync {
     /// # Safety
     ///
     /// The source has been checked. No position is in frames of two calls.
+    #[allow(clippy::mut_from_ref, reason = "no two calls give the same part")]
     unsafe fn part(&self, frame: &Frame<'_, S, Part>) -> (Area, &mut [Self::Element]);
 }
 
@@ -49,7 +50,6 @@ impl<T: Send, S: Indices<Part>, Part> Owning<S, Part> for Own<'_, T> {
     fn check(&self, _: &S) {}
 
     #[inline]
-    #[allow(clippy::mut_from_ref, reason = "each part is given out once")]
     unsafe fn part(&self, frame: &Frame<'_, S, Part>) -> (Area, &mut [T]) {
         // SAFETY: positions that differ have indices that differ, and indices are in order along the positions (`Indices`): so
         // the ranges from the lowest to the highest index of two chunks do not overlap.
@@ -82,7 +82,6 @@ impl<T: Send, S: Coordinates, Part, const N: usize> Owning<S, Part> for Grid<'_,
         }
     }
 
-    #[allow(clippy::mut_from_ref, reason = "each part is given out once")]
     unsafe fn part(&self, frame: &Frame<'_, S, Part>) -> (Area, &mut [T]) {
         let (first, last) = frame.ends();
         let flat = |position| frame.source().flat(position, &self.coefficients);
@@ -104,7 +103,6 @@ impl<'a, T> Numbered<'a, T> {
 impl<T: Send, S: ParallelSource, Part> Owning<S, Part> for Numbered<'_, T> {
     fn check(&self, _: &S) {}
 
-    #[allow(clippy::mut_from_ref, reason = "each part is given out once")]
     unsafe fn part(&self, frame: &Frame<'_, S, Part>) -> (Area, &mut [T]) {
         let (first, last) = frame.ends();
         let index = |position: u128| i128::try_from(position).unwrap_or(i128::MAX);
