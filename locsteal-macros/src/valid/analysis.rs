@@ -1,12 +1,14 @@
 //! Noting what the marked loops of a function do.
 
 use proc_macro2::Ident;
+use quote::ToTokens;
 use syn::visit::{self, Visit};
 use syn::{Block, Expr, ExprForLoop, Item, Local, Macro};
 
 use super::arrays;
 use super::cx::{Control, Cx, Goes, Means, is_constant};
 use super::index::{Kind, judge};
+use super::macros;
 use super::reductions;
 use super::source;
 use super::walk::{self, Mode, Pass};
@@ -101,16 +103,24 @@ impl Analysis<'_> {
             self.report_read_reduction(place, written);
             return;
         }
+        // What a raw pointer points to is the business of whoever wrote `unsafe`.
+        if self.cx.is_unsafe() && dereferences(written) {
+            return;
+        }
+        let clouded = self.cx.is_clouded(&place.root);
+        if clouded && matches!(usage, Usage::Whole(_)) {
+            return;
+        }
         let binding = self.cx.find(&place.root);
         let mutable = binding.is_some_and(|binding| binding.mutable);
         if binding.is_none()
             && !is_constant(&place.root)
-            && matches!(usage, Usage::Whole(Mode::Read | Mode::Method(_)))
+            && matches!(usage, Usage::Whole(_))
         {
             // A function, a module, or a name that a macro has bound.
             return;
         }
-        let certain = self.cx.certain && !self.cx.exited;
+        let certain = self.cx.certain && !self.cx.exited && !clouded;
         let event =
             Event { place: place.clone(), written: written.clone(), usage, certain, mutable };
         if let Some(active) = self.active.last_mut() {
@@ -131,7 +141,7 @@ impl Analysis<'_> {
         default!(schedule, locality, grain, threads, pool, name, progress, krate);
         // What is owned or reduced is a matter of the loops that name it, the outermost ones.
         if self.active.is_empty() {
-            let names = names_in(&expr.body);
+            let names = macros::names(expr.body.to_token_stream());
             if clauses.own.is_empty() {
                 clauses.own = defaults
                     .own
@@ -307,7 +317,7 @@ impl Analysis<'_> {
             }
         };
         for (k, level) in levels.iter().enumerate() {
-            let names = names_in(&level.expr);
+            let names = macros::names(level.expr.to_token_stream());
             let outer = levels[..k].iter().find_map(|outer| {
                 source::names(&outer.pat).into_iter().find(|n| names.contains(n))
             });
@@ -484,22 +494,17 @@ impl Pass for Analysis<'_> {
     fn item(&mut self, _item: &mut Item) {}
 }
 
-/// All names that occur in a loop.
-fn names_in(tokens: &impl quote::ToTokens) -> std::collections::HashSet<Ident> {
-    fn collect(tokens: proc_macro2::TokenStream, names: &mut std::collections::HashSet<Ident>) {
-        for token in tokens {
-            match token {
-                proc_macro2::TokenTree::Ident(name) => {
-                    names.insert(name);
-                }
-                proc_macro2::TokenTree::Group(group) => collect(group.stream(), names),
-                _ => {}
-            }
-        }
+/// Whether the place that is used lies behind a `*`.
+fn dereferences(written: &Expr) -> bool {
+    match written {
+        Expr::Unary(unary) => matches!(unary.op, syn::UnOp::Deref(_)) || dereferences(&unary.expr),
+        Expr::Paren(paren) => dereferences(&paren.expr),
+        Expr::Group(group) => dereferences(&group.expr),
+        Expr::Field(field) => dereferences(&field.base),
+        Expr::Index(index) => dereferences(&index.expr),
+        Expr::MethodCall(call) => dereferences(&call.receiver),
+        _ => false,
     }
-    let mut names = std::collections::HashSet::new();
-    collect(tokens.to_token_stream(), &mut names);
-    names
 }
 
 /// Whether a body does more than a little arithmetic.

@@ -74,7 +74,12 @@ pub(crate) fn walk_stmts<P: Pass>(pass: &mut P, stmts: &mut [Stmt]) {
             Stmt::Local(local) => walk_local(pass, local),
             Stmt::Item(item) => pass.item(item),
             Stmt::Expr(expr, _) => walk(pass, expr),
-            Stmt::Macro(mac) => walk_macro(pass, &mut mac.mac),
+            Stmt::Macro(mac) => {
+                walk_macro(pass, &mut mac.mac);
+                if macros::arguments(&mac.mac).is_none() {
+                    pass.cx().cloud(macros::names(mac.mac.tokens.clone()));
+                }
+            }
         }
     }
 }
@@ -260,7 +265,11 @@ fn walk_block_like<P: Pass>(pass: &mut P, expr: &mut Expr) {
             walk_block(pass, &mut block.block);
             pass.cx().leave();
         }
-        Expr::Unsafe(block) => walk_block(pass, &mut block.block),
+        Expr::Unsafe(block) => {
+            pass.cx().enter_unsafe();
+            walk_block(pass, &mut block.block);
+            pass.cx().leave_unsafe();
+        }
         Expr::Const(block) => body(pass, None, |pass| walk_block(pass, &mut block.block)),
         Expr::TryBlock(block) => {
             pass.cx().enter(Control::Try);
