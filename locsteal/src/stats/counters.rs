@@ -8,7 +8,7 @@ use super::{ByTier, Stats};
 #[derive(Debug, Default)]
 pub(crate) struct Counters([AtomicU64; FIELDS]);
 
-const FIELDS: usize = 18;
+const FIELDS: usize = 24;
 
 impl Counters {
     /// Adds `stats`; only one thread at a time may call it.
@@ -17,7 +17,8 @@ impl Counters {
     pub(crate) fn add(&self, stats: &Stats) {
         for (counter, more) in self.0.iter().zip(to_array(stats)) {
             if more != 0 {
-                counter.store(counter.load(Ordering::Relaxed) + more, Ordering::Relaxed);
+                let sum = counter.load(Ordering::Relaxed).saturating_add(more);
+                counter.store(sum, Ordering::Relaxed);
             }
         }
     }
@@ -45,6 +46,9 @@ fn to_array(stats: &Stats) -> [u64; FIELDS] {
         remote_passes,
         parks,
         wakes,
+        jobs,
+        jobs_pinned,
+        jobs_inline,
     } = *stats;
     [
         loops,
@@ -65,6 +69,12 @@ fn to_array(stats: &Stats) -> [u64; FIELDS] {
         remote_passes,
         parks,
         wakes,
+        jobs.llc,
+        jobs.node,
+        jobs.remote,
+        jobs.unknown,
+        jobs_pinned,
+        jobs_inline,
     ]
 }
 
@@ -90,6 +100,9 @@ fn from_array(numbers: [u64; FIELDS]) -> Stats {
         remote_passes: next(),
         parks: next(),
         wakes: next(),
+        jobs: tiers(&mut next),
+        jobs_pinned: next(),
+        jobs_inline: next(),
     }
 }
 

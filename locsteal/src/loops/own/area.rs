@@ -46,22 +46,10 @@ impl Area {
         Elements { area: self, part }
     }
 
-    /// Those of the elements that have the `len` indices from `low`.
+    /// Some of the elements, from that with index `low` on.
     #[inline]
-    pub(in crate::loops) fn narrow<T>(
-        mut self,
-        part: &mut [T],
-        low: usize,
-        len: usize,
-    ) -> Elements<'_, T> {
-        let skip = low.wrapping_sub(self.first);
-        match part.get_mut(skip..).and_then(|rest| rest.get_mut(..len)) {
-            Some(part) => {
-                self.first = low;
-                Elements { area: self, part }
-            }
-            None => Elements { area: self, part: &mut [] },
-        }
+    pub(in crate::loops) fn narrow<T>(self, part: &mut [T], low: usize) -> Elements<'_, T> {
+        Elements { area: Self { first: low, ..self }, part }
     }
 
     /// The elements, to be owned by chunks.

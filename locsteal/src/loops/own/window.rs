@@ -223,7 +223,11 @@ impl At {
     #[track_caller]
     pub fn offset(self, index: usize) -> usize {
         let offset = index.wrapping_sub(self.first);
-        if offset < self.size { offset } else { self.outside(index) }
+        if offset < self.size {
+            offset
+        } else {
+            outside(self.area.name(), self.area.whole(), self.first, self.size, self.each, index)
+        }
     }
 
     /// Where in the window the elements with these indices of the array stand; `..` is the window.
@@ -239,49 +243,67 @@ impl At {
             (start, end) => (start.unwrap_or(0), end.unwrap_or(self.area.whole())),
         };
         let (from, to) = (start.wrapping_sub(self.first), end.wrapping_sub(self.first));
-        if from <= to && to <= self.size { from..to } else { self.range_outside(start, end) }
+        if from <= to && to <= self.size {
+            from..to
+        } else {
+            range_outside(self.area.name(), self.area.whole(), self.first, self.size, start, end)
+        }
     }
+}
 
-    #[cold]
-    #[inline(never)]
-    #[track_caller]
-    fn outside(self, index: usize) -> ! {
-        let (name, whole) = (self.area.name(), self.area.whole());
-        if index >= whole {
-            panic!("index out of bounds: the len of `{name}` is {whole} but the index is {index}");
-        }
-        panic!(
-            "`{name}[{index}]` belongs to another iteration: this one owns {}, of the {whole} elements of `{name}`",
-            self.owned(),
-        );
+/// The panic of an index that is not in the window.
+// What it needs comes as plain values: a reference would keep them in memory while the loop runs.
+#[cold]
+#[inline(never)]
+#[track_caller]
+fn outside(
+    name: &'static str,
+    whole: usize,
+    first: usize,
+    size: usize,
+    each: bool,
+    index: usize,
+) -> ! {
+    if index >= whole {
+        panic!("index out of bounds: the len of `{name}` is {whole} but the index is {index}");
     }
+    let owned = owned(name, first, size, each);
+    panic!(
+        "`{name}[{index}]` belongs to another iteration: this one owns {owned}, of the {whole} elements of `{name}`"
+    );
+}
 
-    #[cold]
-    #[inline(never)]
-    #[track_caller]
-    fn range_outside(self, start: usize, end: usize) -> ! {
-        let (name, whole) = (self.area.name(), self.area.whole());
-        if start > end {
-            panic!("`{name}[{start}..{end}]`: slice index starts at {start} but ends at {end}");
-        }
-        if end > whole {
-            panic!("range end index {end} out of range for `{name}`, a slice of length {whole}");
-        }
-        panic!(
-            "`{name}[{start}..{end}]` belongs to other iterations: this one owns {}, of the {whole} elements of `{name}`",
-            self.owned(),
-        );
+/// The panic of a range that is not in the window.
+#[cold]
+#[inline(never)]
+#[track_caller]
+fn range_outside(
+    name: &'static str,
+    whole: usize,
+    first: usize,
+    size: usize,
+    start: usize,
+    end: usize,
+) -> ! {
+    if start > end {
+        panic!("`{name}[{start}..{end}]`: slice index starts at {start} but ends at {end}");
     }
+    if end > whole {
+        panic!("range end index {end} out of range for `{name}`, a slice of length {whole}");
+    }
+    let owned = owned(name, first, size, false);
+    panic!(
+        "`{name}[{start}..{end}]` belongs to other iterations: this one owns {owned}, of the {whole} elements of `{name}`"
+    );
+}
 
-    /// What the iteration owns, in words.
-    fn owned(self) -> String {
-        let (name, first, end) =
-            (self.area.name(), self.first, self.first.saturating_add(self.size));
-        match (self.size, self.each) {
-            (0, _) => format!("nothing of `{name}`"),
-            (_, true) => format!("`{name}[{first}]`"),
-            (_, false) => format!("`{name}[{first}..{end}]`"),
-        }
+/// What the iteration owns, in words.
+fn owned(name: &str, first: usize, size: usize, each: bool) -> String {
+    let end = first.saturating_add(size);
+    match (size, each) {
+        (0, _) => format!("nothing of `{name}`"),
+        (_, true) => format!("`{name}[{first}]`"),
+        (_, false) => format!("`{name}[{first}..{end}]`"),
     }
 }
 
