@@ -148,6 +148,15 @@ impl Place {
         self.fields.is_empty()
     }
 
+    /// The last of its names.
+    pub(crate) fn last(&self) -> String {
+        match self.fields.last() {
+            Some(Member::Named(name)) => name.to_string(),
+            Some(Member::Unnamed(_)) => "value".to_owned(),
+            None => self.root.to_string(),
+        }
+    }
+
     /// Whether `other` is this place or a part of it.
     pub(crate) fn contains(&self, other: &Self) -> bool {
         self.root == other.root && other.fields.starts_with(&self.fields)

@@ -232,7 +232,12 @@ fn entries<T>(
     if content.is_empty() {
         return Err(error(keyword, format_args!("`{keyword}` names nothing"), write()));
     }
-    Ok(Punctuated::<T, Token![,]>::parse_terminated_with(&content, entry)?.into_iter().collect())
+    let entries = Punctuated::<T, Token![,]>::parse_terminated_with(&content, entry);
+    if entries.is_err() {
+        // What follows a mistake is no mistake by itself.
+        content.parse::<TokenStream>()?;
+    }
+    Ok(entries?.into_iter().collect())
 }
 
 fn own(input: ParseStream) -> syn::Result<Own> {

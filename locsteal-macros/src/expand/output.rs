@@ -4,14 +4,15 @@ use std::collections::HashSet;
 
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
-use syn::{Expr, ExprForLoop, Lifetime, Type, parse_quote_spanned};
+use syn::{Block, Expr, ExprForLoop, Lifetime, Stmt, Type, parse_quote_spanned};
 
+use super::Hidden;
 use super::rewrite::{hidden_label, hidden_name};
 use crate::ast::mark_of;
 use crate::attr::{Clauses, Locality, Operator, Schedule};
 use crate::valid::index::Shift;
 use crate::valid::source::ADAPTORS;
-use crate::valid::{LoopFacts, Read};
+use crate::valid::{LoopFacts, Read, Reduction};
 
 /// The names of a loop's generated code, which differ from those of loops around it.
 pub(super) struct Names {
@@ -32,21 +33,7 @@ impl Names {
         Self { level, span }
     }
 
-    numbered!(
-        own,
-        area,
-        part,
-        pieces,
-        window,
-        at,
-        array,
-        view,
-        accumulator,
-        sum,
-        reduced,
-        slot,
-        value
-    );
+    numbered!(own, area, part, pieces, window, at, array, view, accumulator, sum, reduced, slot);
 
     fn name(&self, name: &str) -> Ident {
         Ident::new(&format!("{name}_{}", self.level), self.span())
@@ -58,7 +45,7 @@ impl Names {
     }
 
     /// Of the generated tokens: the place is the loop's, the names nobody else's.
-    fn span(&self) -> Span {
+    pub(super) fn span(&self) -> Span {
         Span::mixed_site().located_at(self.span)
     }
 }
@@ -88,7 +75,7 @@ impl Exits {
         exit: &Expr,
         returns: Option<&Type>,
         names: &Names,
-        hidden: &TokenStream,
+        hidden: &Hidden,
     ) -> TokenStream {
         let span = match exit {
             Expr::Try(e) => e.question_token.spans[0],
@@ -98,6 +85,7 @@ impl Exits {
             _ => names.span,
         };
         let here = Span::mixed_site().located_at(span);
+        let hidden = &hidden.at(here);
         let value = Ident::new("value", here);
         let label = names.label();
         let label = Lifetime::new(&label.to_string(), here);
@@ -106,7 +94,7 @@ impl Exits {
                 let again: Expr = parse_quote_spanned!(here=> match #value? {});
                 let at = self.add(again, None, here, hidden);
                 let (inner, left) = (&try_.expr, at(quote_spanned!(here=> #value)));
-                let branch = quote_spanned!(span=> #hidden::Leaving::branch(#inner));
+                let branch = quote_spanned!(here=> #hidden::Leaving::branch(#inner));
                 quote_spanned! {here=>
                     match #branch {
                         #hidden::Continue(#value) => #value,
@@ -228,6 +216,8 @@ pub(super) struct Output<'a> {
     pub(super) ways: &'a [Expr],
     pub(super) views: &'a HashSet<usize>,
     pub(super) hidden: &'a TokenStream,
+    /// Whether the loop yields a value of each iteration.
+    pub(super) yields: bool,
 }
 
 impl Output<'_> {
@@ -240,40 +230,58 @@ impl Output<'_> {
         };
         let site = self.site();
         let source = source(&self.expr.expr, hidden, span);
-        let clauses = clauses(&facts.clauses, hidden, span);
+        let mut clauses = clauses(&facts.clauses, hidden, span);
+        if facts.ordered {
+            clauses.extend(quote_spanned!(span=> .ordered()));
+        }
         let launched = names.name("launched");
         let finished = names.name("finished");
         let owns = self.owns();
         let own_names = (0..facts.owned.len()).map(|k| names.own(k));
         let accumulators = self.accumulators();
-        let run = Ident::new(&format!("run_{}", facts.owned.len()), span);
+        let run = if self.yields { "collect" } else { "run" };
+        let run = Ident::new(&format!("{run}_{}", facts.owned.len()), span);
         let (locals, sums) = (self.make_locals(), self.make_sums());
         let code = self.chunk_code();
         let results = self.results(&finished);
         let exits = self.leave(&finished);
         // What is not used is not named, so that there is nothing to warn about.
-        let keep = if results.is_empty() && exits.is_empty() {
-            quote!()
+        let unused = results.is_empty() && exits.is_empty();
+        let (keep, values) = if self.yields {
+            let values = names.name("values");
+            let finished =
+                if unused { quote_spanned!(span=> _) } else { finished.to_token_stream() };
+            (
+                quote_spanned!(span=> let (#values, #finished) =),
+                quote_spanned! {span=>
+                    match #values {
+                        ::core::option::Option::Some(#values) => #values,
+                        ::core::option::Option::None => #hidden::nothing_left(),
+                    }
+                },
+            )
+        } else if unused {
+            (quote!(), quote!())
         } else {
-            quote_spanned!(span=> let #finished =)
+            (quote_spanned!(span=> let #finished =), quote!())
         };
         quote_spanned! {span=>
             {
-                #site
-                match #hidden::start::<#part, _>(&SITE, #source) #clauses {
+                match #hidden::start::<#part, _>(#site, #source) #clauses {
                     #launched => {
                         #(#owns)*
                         #(#accumulators)*
                         #keep #launched.#run(#(#own_names,)* #locals, #sums, #code);
                         #results
                         #exits
+                        #values
                     }
                 }
             }
         }
     }
 
-    /// The loop's own static, which knows where it stands.
+    /// The loop's own static, which knows where it stands. Nothing of the user's is in its scope.
     fn site(&self) -> TokenStream {
         let Self { hidden, names, facts, .. } = self;
         let span = names.span();
@@ -285,9 +293,13 @@ impl Output<'_> {
             None => quote_spanned!(span=> ::core::option::Option::None),
         };
         let (line, column) = location(names.span);
-        let (line, column) = (Literal::usize_unsuffixed(line), Literal::usize_unsuffixed(column));
+        let at = Literal::string(&format!(":{line}:{column}"));
         quote_spanned! {span=>
-            static SITE: #hidden::Site = #hidden::Site::new(#name, ::core::file!(), #line, #column);
+            {
+                static SITE: #hidden::Site =
+                    #hidden::Site::new(#name, ::core::concat!(::core::file!(), #at));
+                &SITE
+            }
         }
     }
 
@@ -314,8 +326,8 @@ impl Output<'_> {
     fn accumulators(&self) -> Vec<TokenStream> {
         let Self { facts, names, hidden, .. } = self;
         let span = names.span();
-        let accumulator = |(k, reduction): (usize, &crate::valid::Reduction)| {
-            let (name, variable) = (names.accumulator(k), &reduction.variable);
+        let accumulator = |(k, reduction): (usize, &Reduction)| {
+            let (name, variable) = (names.accumulator(k), reduced(reduction, span));
             let mut operator = operator(reduction.operator, hidden, span);
             for _ in 0..reduction.indices {
                 operator = quote_spanned!(span=> #hidden::ops::Each<#operator>);
@@ -366,6 +378,10 @@ impl Output<'_> {
         let mutable = shortens.then(|| quote_spanned!(span=> mut));
         let (take, put) = self.state(&locals, &sums);
         let body = self.body(&frame);
+        let fill = self.yields.then(|| {
+            let fill = names.name("fill");
+            quote_spanned!(span=> mut #fill,)
+        });
         let (locals, sums) = (
             if facts.clauses.local.is_empty() {
                 quote_spanned!(span=> _)
@@ -390,7 +406,7 @@ impl Output<'_> {
             quote_spanned!(span=> let #ended = #label: { #body #through }; #put #ended)
         };
         quote_spanned! {span=>
-            |#mutable #frame, #(#areas, #parts,)* #locals, #sums| {
+            |#mutable #frame, #(#areas, #parts,)* #fill #locals, #sums| {
                 #take
                 #prepare
                 #run
@@ -463,10 +479,10 @@ impl Output<'_> {
             take.extend(quote_spanned!(span=> let #pattern = #sums;));
         }
         for (k, (total, reduction)) in totals.iter().zip(&facts.reductions).enumerate() {
-            let name = if reduction.place.is_name() {
-                reduction.place.root.to_token_stream()
-            } else {
+            let name = if reduction.renamed {
                 names.reduced(k).into_token_stream()
+            } else {
+                reduction.place.root.to_token_stream()
             };
             take.extend(quote_spanned!(span=> #[allow(unused_mut)] let mut #name = #total.take();));
             put.extend(quote_spanned!(span=> #total.put(#name);));
@@ -489,8 +505,9 @@ impl Output<'_> {
             (true, false) => quote_spanned!(span=> #frame.indexed()),
             (true, true) => quote_spanned!(span=> #frame.indexed_while::<#strip>()),
         };
+        let body = self.yielded(body);
         if !indexed {
-            return quote_spanned!(span=> #(#attrs)* #label #for_token #pat #in_token #items #body);
+            return quote_spanned!(span=> #(#attrs)* #label #for_token #pat #in_token #items { #body });
         }
         let index = names.name("index");
         let windows = facts.owned.iter().enumerate().map(|(k, owned)| {
@@ -515,6 +532,29 @@ impl Output<'_> {
         }
     }
 
+    /// The body of an iteration: the user's block, or what takes the value that it yields.
+    fn yielded(&self, body: &Block) -> TokenStream {
+        let Self { names, .. } = self;
+        let span = names.span();
+        if !self.yields {
+            return match body.stmts.as_slice() {
+                // The braces of the loop are enough.
+                stmts if self.facts.owned.is_empty() => quote_spanned!(span=> #(#stmts)*),
+                _ => body.to_token_stream(),
+            };
+        }
+        let (fill, value) = (names.name("fill"), names.name("yielded"));
+        // A block of one expression would be said to have braces that it does not need.
+        let given = match body.stmts.as_slice() {
+            [Stmt::Expr(expr, None)] => expr.to_token_stream(),
+            _ => body.to_token_stream(),
+        };
+        quote_spanned! {span=>
+            let #value = #given;
+            #fill.push(#value);
+        }
+    }
+
     /// Putting the reductions' results into their variables.
     fn results(&self, finished: &Ident) -> TokenStream {
         let Self { facts, names, .. } = self;
@@ -524,7 +564,7 @@ impl Output<'_> {
         let span = names.span();
         let totals: Vec<Ident> = (0..facts.reductions.len()).map(|k| names.sum(k)).collect();
         let pattern = list(totals.iter().map(ToTokens::to_token_stream), span);
-        let variables = facts.reductions.iter().map(|reduction| &reduction.variable);
+        let variables = facts.reductions.iter().map(|reduction| reduced(reduction, span));
         quote_spanned! {span=>
             if let ::core::option::Option::Some(#pattern) = #finished.sums {
                 #(#totals.finish(&mut #variables);)*
@@ -559,6 +599,16 @@ impl Output<'_> {
                 ::core::option::Option::Some(#last) => match #never {},
             }
         }
+    }
+}
+
+/// What a reduction is of: the variable, or the slice of its elements.
+fn reduced(reduction: &Reduction, span: Span) -> TokenStream {
+    let variable = &reduction.variable;
+    if reduction.indices == 0 {
+        variable.to_token_stream()
+    } else {
+        quote_spanned!(span=> #variable[..])
     }
 }
 
@@ -685,6 +735,10 @@ fn clauses(clauses: &Clauses, hidden: &TokenStream, span: Span) -> TokenStream {
             Locality::Given(value) => value.to_token_stream(),
         };
         calls.extend(quote_spanned!(span=> .locality(#value)));
+    }
+    if let Some(progress) = &clauses.progress {
+        let listener = &progress.value;
+        calls.extend(quote_spanned!(span=> .progress(#listener)));
     }
     for (method, clause) in
         [("grain", &clauses.grain), ("threads", &clauses.threads), ("pool", &clauses.pool)]

@@ -7,6 +7,7 @@ use quote::{ToTokens, format_ident, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Block, Expr, ExprForLoop, Item, Lifetime, Local, Macro};
 
+use super::Hidden;
 use super::output::{self, Exits};
 use crate::attr::Place;
 use crate::valid::arrays::view_of;
@@ -16,12 +17,7 @@ use crate::valid::walk::{self, Mode, Pass};
 use crate::valid::{Facts, Function, LoopFacts};
 
 /// Replaces the marked loops of a function.
-pub(super) fn rewrite(
-    function: &Function<'_>,
-    block: &mut Block,
-    facts: &Facts,
-    hidden: &TokenStream,
-) {
+pub(super) fn rewrite(function: &Function<'_>, block: &mut Block, facts: &Facts, hidden: &Hidden) {
     let mut rewriter = Rewriter { cx: function.cx(), facts, hidden, active: Vec::new() };
     walk::walk_stmts(&mut rewriter, &mut block.stmts);
 }
@@ -29,7 +25,7 @@ pub(super) fn rewrite(
 struct Rewriter<'a> {
     cx: Cx,
     facts: &'a Facts,
-    hidden: &'a TokenStream,
+    hidden: &'a Hidden,
     active: Vec<Active<'a>>,
 }
 
@@ -81,7 +77,7 @@ impl Rewriter<'_> {
     }
 
     /// Replaces a loop.
-    fn marked_loop(&mut self, expr: &mut ExprForLoop, mark: usize) -> TokenStream {
+    fn marked_loop(&mut self, expr: &mut ExprForLoop, mark: usize, yields: bool) -> TokenStream {
         walk::walk(self, &mut expr.expr);
         let facts = &self.facts.loops[&mark];
         let names = output::Names::new(self.active.len(), expr.for_token.span);
@@ -115,7 +111,8 @@ impl Rewriter<'_> {
             exits: &exits,
             ways: &ways,
             views: &views,
-            hidden: self.hidden,
+            hidden: &self.hidden.at(names.span()),
+            yields,
         }
         .tokens()
     }
@@ -133,12 +130,12 @@ impl Pass for Rewriter<'_> {
             }
             Some(Found::Reduced { variable }) => {
                 let active = &self.active[self.active.len() - 1];
-                let reduced = &active.facts.reductions[variable].place;
-                if reduced.is_name() {
+                let reduction = &active.facts.reductions[variable];
+                if !reduction.renamed {
                     return;
                 }
                 let name = active.names.reduced(variable);
-                let rest = &place.fields[reduced.fields.len()..];
+                let rest = &place.fields[reduction.place.fields.len()..];
                 quote_spanned!(expr.span()=> #name #(. #rest)*)
             }
             _ => return,
@@ -214,7 +211,7 @@ impl Pass for Rewriter<'_> {
 
     fn marked(&mut self, expr: &mut Expr, mark: usize) {
         if let Expr::ForLoop(loop_) = expr {
-            let tokens = self.marked_loop(loop_, mark);
+            let tokens = self.marked_loop(loop_, mark, false);
             *expr = Expr::Verbatim(tokens);
         }
     }
@@ -223,7 +220,7 @@ impl Pass for Rewriter<'_> {
         if let Some(init) = &mut local.init
             && let Expr::ForLoop(loop_) = &mut *init.expr
         {
-            let tokens = self.marked_loop(loop_, mark);
+            let tokens = self.marked_loop(loop_, mark, true);
             *init.expr = Expr::Verbatim(tokens);
         }
     }

@@ -44,7 +44,10 @@ pub(super) struct Active {
     pub(super) events: Vec<Event>,
     pub(super) reductions: Vec<Reduction>,
     pub(super) index: Option<Ident>,
+    /// The name in place of the index, if that can change.
+    pub(super) mutable_index: Option<Ident>,
     leaves: bool,
+    yields: bool,
 }
 
 /// Something that a body does with a place that it captures.
@@ -156,7 +159,7 @@ impl Analysis<'_> {
         walk::walk(self, &mut expr.expr);
         let clauses = self.clauses_of(mark, expr);
         let index = source::index(&expr.pat, &expr.expr);
-        self.check_clauses(&clauses, index.as_ref().map(|index| &index.name), yields);
+        self.check_clauses(&clauses, index.as_ref().map(|index| &index.name));
         let (certain, exited) = (self.cx.certain, self.cx.exited);
         (self.cx.certain, self.cx.exited) = (true, false);
         let label = expr.label.as_ref().map(|label| label.name.ident.to_string());
@@ -175,8 +178,17 @@ impl Analysis<'_> {
         for local in &clauses.local {
             self.cx.bind(&local.name, true, Means::Value);
         }
-        let reductions = reductions::of(&clauses, &mut expr.body);
-        let active = Active { clauses, events: Vec::new(), reductions, index: name, leaves: false };
+        let reductions = reductions::of(&clauses, &mut expr.body, &self.cx);
+        let mutable_index = source::mutable_index(&expr.pat);
+        let active = Active {
+            clauses,
+            events: Vec::new(),
+            reductions,
+            index: name,
+            mutable_index,
+            leaves: false,
+            yields,
+        };
         self.active.push(active);
         walk::walk_block(self, &mut expr.body);
         self.cx.close();
@@ -187,12 +199,15 @@ impl Analysis<'_> {
         let arrays::Judged { owned, reads } = arrays::judge(&active, depth, self.report);
         self.pass_on(&active, &owned, depth);
         let Active { clauses, reductions, leaves, .. } = active;
+        // Where it is left, only what came before counts; that takes an order.
+        let ordered = !reductions.is_empty() && (leaves || clauses.reproducible.is_some());
         let facts = LoopFacts {
             clauses,
             index,
             owned,
             reads,
             reductions,
+            ordered,
             leaves,
             heavy: is_heavy(&expr.body),
         };
@@ -245,7 +260,7 @@ impl Analysis<'_> {
             .is_some_and(|active| active.reductions.iter().any(|r| r.place.contains(place)))
     }
 
-    fn check_clauses(&mut self, clauses: &Clauses, index: Option<&Ident>, yields: bool) {
+    fn check_clauses(&mut self, clauses: &Clauses, index: Option<&Ident>) {
         let named = clauses.local.iter().map(|local| ("local", &local.name)).chain(
             clauses.reduce.iter().filter(|r| r.place.is_name()).map(|r| ("reduce", &r.place.root)),
         );
@@ -283,16 +298,9 @@ impl Analysis<'_> {
                 );
             }
         }
-        if let Some(progress) = &clauses.progress {
-            self.report.error(&progress.keyword, "`progress` is not built yet", "leave it out");
-        }
         if let Some(collapse) = &clauses.collapse {
             self.report.error(&collapse.keyword, "`collapse` is not built yet", "leave it out");
         }
-        if let Some(word) = &clauses.reproducible {
-            self.report.error(word, "`reproducible` is not built yet", "leave it out");
-        }
-        let _ = yields;
     }
 }
 
@@ -327,11 +335,35 @@ impl Pass for Analysis<'_> {
         reductions::conditional(self, expr)
     }
 
-    fn exit(&mut self, _expr: &mut Expr, goes: Goes) {
-        // A `continue` stays within the loop; that a `break` does not is all that matters here.
-        let jump = !matches!(_expr, Expr::Continue(_)) || goes == Goes::Out;
-        if jump && let Some(active) = self.active.last_mut() {
-            active.leaves = true;
+    fn exit(&mut self, expr: &mut Expr, goes: Goes) {
+        let Some(active) = self.active.last_mut() else { return };
+        match expr {
+            Expr::Continue(jump) if goes == Goes::Native => {
+                if active.yields {
+                    self.report.error(
+                        jump.continue_token,
+                        "`continue` in a loop that yields: the iteration would have no value",
+                        "give a value, such as `None`, in both branches of an `if`",
+                    );
+                }
+            }
+            Expr::Break(jump) if goes == Goes::Native => {
+                active.leaves = true;
+                if active.yields {
+                    self.report.error(
+                        jump.break_token,
+                        "`break` in a loop that yields: the iterations that are left out would have no value",
+                        "shorten the range, or leave the function with `return` or `?`",
+                    );
+                } else if let Some(value) = &jump.expr {
+                    self.report.error(
+                        value,
+                        "`break` with a value from a `for` loop",
+                        "a `for` loop has no value: break out of a labelled block around it, `'found: { .. break 'found value .. }`",
+                    );
+                }
+            }
+            _ => active.leaves = true,
         }
     }
 
@@ -343,11 +375,6 @@ impl Pass for Analysis<'_> {
 
     fn yielding(&mut self, local: &mut Local, mark: usize) {
         if let Some(Expr::ForLoop(expr)) = local.init.as_mut().map(|init| &mut *init.expr) {
-            self.report.error(
-                expr.for_token,
-                "a loop that yields is not built yet",
-                "write into an array",
-            );
             self.marked_loop(expr, mark, true);
         }
     }
@@ -371,7 +398,12 @@ impl Pass for Analysis<'_> {
         }
     }
 
-    fn opaque(&mut self, _mac: &Macro) {}
+    fn opaque(&mut self, _mac: &Macro) {
+        // Who knows what it does.
+        if let Some(active) = self.active.last_mut() {
+            active.leaves = true;
+        }
+    }
 
     fn item(&mut self, _item: &mut Item) {}
 }

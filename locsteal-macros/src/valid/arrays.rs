@@ -54,14 +54,18 @@ pub(super) fn judge(active: &Active, depth: usize, report: &mut Report) -> Judge
         }
     }
     for own in &active.clauses.own {
-        if !active.events.iter().any(|event| own.place.contains(&event.place)) {
+        let used = active.events.iter().any(|event| own.place.contains(&event.place));
+        // That it is something else as well has been reported.
+        let other = active.clauses.reduce.iter().any(|r| r.place == own.place)
+            || active.clauses.local.iter().any(|local| local.name == own.place.root);
+        if !used && !other {
             report.error(
                 &own.expr,
                 format_args!("the loop does not use `{}`", own.place),
                 "leave it out of `own(..)`",
             );
         }
-        if active.index.is_none() {
+        if active.index.is_none() && active.mutable_index.is_none() {
             report.error(
                 &own.expr,
                 "this loop has no index that says what an iteration owns",
@@ -81,7 +85,7 @@ fn infers(event: &Event, active: &Active, depth: usize) -> bool {
     }
     match mode {
         Mode::Read => false,
-        Mode::Write | Mode::Borrow => true,
+        Mode::Write(_) | Mode::Borrow => true,
         Mode::Method(name) if methods::is_mutating(&name.to_string()) => true,
         // Whether the method changes the element is not known. Owning it does no harm if nothing else of the array is used.
         Mode::Method(_) => {
@@ -184,11 +188,19 @@ fn use_shared(event: &Event, active: &Active, depth: usize, report: &mut Report)
     match &event.usage {
         Usage::Index { index, mode, .. } => {
             match mode {
-                Mode::Write | Mode::Borrow => {}
+                Mode::Write(_) | Mode::Borrow => {}
                 Mode::Method(name) if event.mutable && methods::is_mutating(&name.to_string()) => {}
                 Mode::Read | Mode::Method(_) => return,
             }
             let Some(i) = &active.index else {
+                if let Some(i) = &active.mutable_index {
+                    report.error(
+                        i,
+                        format_args!("`{i}` can change in the body, so it does not say which `{element}` an iteration owns"),
+                        format_args!("leave `mut` out, and change a copy: `let mut k = {i};`"),
+                    );
+                    return;
+                }
                 report.error(
                     index,
                     format_args!("iterations may not write `{element}`: the loop has no index that says which one owns it"),
@@ -201,7 +213,7 @@ fn use_shared(event: &Event, active: &Active, depth: usize, report: &mut Report)
         Usage::Length => {}
         Usage::Whole(mode) => {
             let certain_to_write = match mode {
-                Mode::Write | Mode::Borrow => true,
+                Mode::Write(_) | Mode::Borrow => true,
                 Mode::Method(name) => {
                     event.mutable && place.is_name() && GROWING.contains(&name.to_string().as_str())
                 }
@@ -220,12 +232,22 @@ fn use_shared(event: &Event, active: &Active, depth: usize, report: &mut Report)
                     ),
                 );
             } else {
+                let operator = match mode {
+                    Mode::Write(Some(operator)) => operator.written(),
+                    _ => "+",
+                };
+                // A reference is reduced through: `*flag`.
+                let variable = match &event.written {
+                    written @ Expr::Unary(_) => attr::tokens(written),
+                    _ => place.to_string(),
+                };
+                let own = place.last();
                 report.error(
                     &event.written,
                     format_args!("`{place}` is shared by all iterations, so none can change it"),
                     format_args!(
-                        "accumulate into it with `reduce(+: {place})`, make each participant its own with `local({place} = ..)`, or \
-                         let iterations own an array's elements with `own(..)`"
+                        "accumulate into it with `reduce({operator}: {variable})`, make each participant its own with \
+                         `local({own} = ..)`, or let iterations own an array's elements with `own(..)`"
                     ),
                 );
             }

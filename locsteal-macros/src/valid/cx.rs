@@ -26,6 +26,8 @@ pub(crate) struct Binding {
     pub(crate) depth: usize,
     /// Whether it is certain that one can borrow it mutably, or what it refers to.
     pub(crate) mutable: bool,
+    /// Whether it is declared as a mutable reference.
+    pub(crate) reference: bool,
     pub(crate) means: Means,
 }
 
@@ -106,7 +108,12 @@ impl Cx {
     }
 
     pub(crate) fn bind(&mut self, name: &Ident, mutable: bool, means: Means) {
-        let binding = Binding { name: name.to_string(), depth: self.depth, mutable, means };
+        self.bind_as(name, mutable, false, means);
+    }
+
+    fn bind_as(&mut self, name: &Ident, mutable: bool, reference: bool, means: Means) {
+        let binding =
+            Binding { name: name.to_string(), depth: self.depth, mutable, reference, means };
         match self.scopes.last_mut() {
             Some(scope) => scope.push(binding),
             None => self.scopes.push(vec![binding]),
@@ -125,11 +132,12 @@ impl Cx {
                 let by_value = pat.by_ref.is_none() && pat.subpat.is_none();
                 let means =
                     if by_value && pat.mutability.is_none() { means.clone() } else { Means::Value };
+                let reference = mutable && by_value;
                 let mutable = mutable || pat.mutability.is_some();
                 // A name in capitals is a constant that is compared with.
                 let constant = by_value && pat.mutability.is_none() && is_constant(&pat.ident);
                 if !constant {
-                    self.bind(&pat.ident, mutable, means);
+                    self.bind_as(&pat.ident, mutable, reference, means);
                 }
                 if let Some((_, inner)) = &pat.subpat {
                     self.bind_names(inner, false, &Means::Value);

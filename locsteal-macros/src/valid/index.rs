@@ -69,6 +69,13 @@ pub(crate) fn judge(expr: &Expr, cx: &Cx, depth: usize) -> Kind {
         {
             judge(&call.receiver, cx, depth)
         }
+        // Lengths do not change while a loop runs.
+        Expr::MethodCall(call) if call.args.is_empty() && call.method == "len" => {
+            match crate::attr::Place::of(&call.receiver) {
+                Some(place) if cx.is_captured(&place.root, depth) => Kind::Other(Why::Fixed),
+                _ => Kind::Unknown,
+            }
+        }
         Expr::Unary(unary) if matches!(unary.op, UnOp::Not(_) | UnOp::Neg(_)) => {
             match judge(&unary.expr, cx, depth) {
                 Kind::Exact(_) | Kind::Shifted(..) => Kind::Other(Why::Computed),

@@ -40,6 +40,8 @@ pub(crate) struct LoopFacts {
     pub(crate) owned: Vec<Owned>,
     pub(crate) reads: Vec<Read>,
     pub(crate) reductions: Vec<Reduction>,
+    /// Whether what is accumulated is joined in the order of the iterations.
+    pub(crate) ordered: bool,
     /// Whether an iteration may leave it.
     pub(crate) leaves: bool,
     /// Whether an iteration may take long, so that it is worth to look often whether the loop has been left.
@@ -70,6 +72,8 @@ pub(crate) struct Reduction {
     pub(crate) place: Place,
     pub(crate) variable: Expr,
     pub(crate) operator: Operator,
+    /// Whether the body names it in another way than by one name.
+    pub(crate) renamed: bool,
     /// How many indices stand behind the variable where it is accumulated into: 0 for `v += ..`, 1 for `v[k] += ..`.
     pub(crate) indices: usize,
 }

@@ -98,6 +98,14 @@ fn name(pat: &Pat) -> Option<Ident> {
     }
 }
 
+/// The name of a pattern that would be an index if it were not `mut`.
+pub(crate) fn mutable_index(pat: &Pat) -> Option<Ident> {
+    match pat {
+        Pat::Ident(pat) if pat.mutability.is_some() => Some(pat.ident.clone()),
+        _ => None,
+    }
+}
+
 fn pair(pat: &Pat) -> Option<(&Pat, &Pat)> {
     match pat {
         Pat::Tuple(tuple) if tuple.elems.len() == 2 => Some((&tuple.elems[0], &tuple.elems[1])),

@@ -114,3 +114,69 @@ impl<T> Drop for Part<'_, '_, T> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::sync::Arc;
+    use std::thread;
+
+    use super::*;
+
+    #[test]
+    fn values_stand_at_their_places() {
+        let mut values: Vec<String> = Vec::with_capacity(10);
+        let collector = Collector::new(&mut values.spare_capacity_mut()[..10]);
+        thread::scope(|scope| {
+            for positions in [7..10_u64, 0..4, 4..7] {
+                let collector = &collector;
+                scope.spawn(move || {
+                    // SAFETY: the parts are disjoint.
+                    let mut part = unsafe { collector.part(positions.clone()) };
+                    for position in positions {
+                        // SAFETY: once for each position.
+                        unsafe { part.push(position.to_string()) };
+                    }
+                });
+            }
+        });
+        collector.finish();
+        // SAFETY: `finish` returned.
+        unsafe { values.set_len(10) };
+        assert!(values.into_iter().eq((0..10).map(|position| position.to_string())));
+    }
+
+    #[test]
+    fn values_that_are_not_wanted_are_dropped_once() {
+        let value = Arc::new(());
+        let mut places: Vec<MaybeUninit<Arc<()>>> =
+            (0..700).map(|_| MaybeUninit::uninit()).collect();
+        let collector = Collector::new(&mut places);
+        for (positions, count) in [(0..300, 300), (300..301, 0), (301..600, 17)] {
+            // SAFETY: the parts are disjoint.
+            let mut part = unsafe { collector.part(positions) };
+            for _ in 0..count {
+                // SAFETY: no more often than there are positions.
+                unsafe { part.push(Arc::clone(&value)) };
+            }
+        }
+        assert_eq!(Arc::strong_count(&value), 1 + 317);
+        let caught = catch_unwind(AssertUnwindSafe(|| collector.finish()));
+        assert!(caught.is_err(), "values are missing");
+        assert_eq!(Arc::strong_count(&value), 1);
+    }
+
+    #[test]
+    fn values_of_no_size_are_counted_too() {
+        let mut places = [MaybeUninit::<()>::uninit(); 3];
+        let collector = Collector::new(&mut places);
+        // SAFETY: the only part.
+        let mut part = unsafe { collector.part(0..3) };
+        for _ in 0..3 {
+            // SAFETY: once for each position.
+            unsafe { part.push(()) };
+        }
+        drop(part);
+        collector.finish();
+    }
+}

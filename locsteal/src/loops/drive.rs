@@ -179,6 +179,13 @@ impl<'a, 'p, S: ParallelSource> Piece<'a, 'p, S> {
         (Self { positions: start..end, ..self }, rest)
     }
 
+    /// The source, the participant, the first position of the segment, and the positions within it. Who has these may run them,
+    /// as who has the piece may.
+    #[inline]
+    pub(crate) fn dismantle(self) -> (&'a S, &'a Participant<'p>, u128, Range<u64>) {
+        (self.source, self.participant, self.base, self.positions)
+    }
+
     /// # Safety
     ///
     /// The result is dropped before `'a` ends.
@@ -251,5 +258,24 @@ struct Running<'a, 'p> {
 impl Drop for Running<'_, '_> {
     fn drop(&mut self) {
         self.participant.panicked_at(self.position);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn segments_cover_a_loop_of_any_length() {
+        let lengths = |length| segments(length).map(|s| (s.first(), s.len())).collect::<Vec<_>>();
+        let longest = u128::from(MAX_LEN);
+        assert_eq!(lengths(Length::EMPTY), []);
+        assert_eq!(lengths(Length::from(5_usize)), [(0, 5)]);
+        assert_eq!(lengths(Length::from(MAX_LEN)), [(0, MAX_LEN)]);
+        assert_eq!(lengths(Length::from(MAX_LEN + 1)), [(0, MAX_LEN), (longest, 1)]);
+        let full: Vec<_> = (0..4).map(|k| (k * longest, MAX_LEN)).collect();
+        assert_eq!(lengths(Length::from_last(u128::from(u64::MAX))), full);
+        let mut many = segments(Length::from_last(u128::MAX));
+        assert_eq!(many.next().map(|s| (s.first(), s.len())), Some((0, MAX_LEN)));
     }
 }

@@ -105,3 +105,70 @@ impl<'a> Meter<'a> {
         self.listener.progress(self.total);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::sync::Mutex;
+    use std::thread;
+
+    use super::*;
+
+    #[test]
+    fn numbers_grow_and_end_with_the_total() {
+        for total in [0, 1, 5, 10_000] {
+            let told = Mutex::new(Vec::new());
+            let listener = |done| told.lock().unwrap().push(done);
+            let meter = Meter::new(&listener, total);
+            let step = meter.step(1);
+            thread::scope(|scope| {
+                for _ in 0..2 {
+                    scope.spawn(|| {
+                        for _ in 0..total / step / 2 {
+                            meter.add(step);
+                        }
+                    });
+                }
+            });
+            meter.finish();
+            let told = told.into_inner().unwrap();
+            assert!(told.is_sorted_by(|a, b| a < b), "{told:?}");
+            assert_eq!(told.last(), Some(&total));
+        }
+    }
+
+    #[test]
+    fn nobody_waits_for_a_listener_that_is_being_told() {
+        let counted = Mutex::new(0);
+        let meter_of_listener: Mutex<Option<&Meter<'_>>> = Mutex::new(None);
+        let listener = |_| {
+            *counted.lock().unwrap() += 1;
+            // As another participant would, while the listener has not returned yet.
+            if let Some(meter) = *meter_of_listener.lock().unwrap() {
+                thread::scope(|scope| scope.spawn(|| meter.add(1)).join().unwrap());
+            }
+        };
+        let meter = Meter::new(&listener, 100);
+        *meter_of_listener.lock().unwrap() = Some(&meter);
+        meter.add(1);
+        assert_eq!(*counted.lock().unwrap(), 1);
+        assert_eq!(meter.done.load(Relaxed), 2);
+    }
+
+    #[test]
+    fn a_listener_that_panics_is_not_told_again_before_the_end() {
+        let listener = |_| panic!("no");
+        let meter = Meter::new(&listener, 100);
+        assert!(catch_unwind(AssertUnwindSafe(|| meter.add(1))).is_err());
+        meter.add(1);
+    }
+
+    #[test]
+    fn steps_are_multiples_of_the_unit() {
+        let listener = |_| {};
+        assert_eq!(Meter::new(&listener, 1 << 20).step(1), 1 << 10);
+        assert_eq!(Meter::new(&listener, 1 << 20).step(300), 1200);
+        assert_eq!(Meter::new(&listener, 7).step(0), 1);
+        assert_eq!(Meter::new(&listener, u64::MAX).step(u64::MAX - 1), u64::MAX - 1);
+    }
+}

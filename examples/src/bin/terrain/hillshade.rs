@@ -5,6 +5,8 @@
 //! surface's normal and the direction to the sun, and 0 on slopes that face away from it. No shadows are cast. At the
 //! grid's edges and beside missing data the estimate uses the neighbours that there are.
 
+use locsteal::{Pool, Schedule, par_for};
+
 use crate::grid::Grid;
 use crate::progress::Progress;
 
@@ -102,8 +104,14 @@ pub(crate) fn serial(hillshade: &Hillshade<'_>, out: &mut [f32], progress: &Prog
 }
 
 /// Computes the shade of every cell. All cost the same.
-#[allow(clippy::needless_range_loop)]
-pub(crate) fn parallel(hillshade: &Hillshade<'_>, out: &mut [f32], progress: &Progress) {
+#[par_for(schedule = (schedule), pool = pool)]
+pub(crate) fn parallel(
+    hillshade: &Hillshade<'_>,
+    out: &mut [f32],
+    progress: &Progress,
+    pool: &Pool,
+    schedule: Schedule,
+) {
     for cell in 0..out.len() {
         out[cell] = hillshade.at(cell);
         progress.passed(cell);
@@ -175,7 +183,7 @@ mod tests {
         let shades = Hillshade::new(&grid, 315.0, 45.0);
         let (mut one, mut other) = (vec![0.0; 600], vec![1.0; 600]);
         serial(&shades, &mut one, &Progress::hidden());
-        parallel(&shades, &mut other, &Progress::hidden());
+        parallel(&shades, &mut other, &Progress::hidden(), Pool::global(), Schedule::Steal);
         assert_eq!(one, other);
     }
 }

@@ -12,6 +12,8 @@
 //! parameters for radiation modeling from digital elevation data", IEEE Transactions on Geoscience and Remote Sensing 28
 //! (1990), 963-969, whose own factor weighs the sky by the light that it sends to a sloping surface.
 
+use locsteal::{Pool, Schedule, par_for};
+
 use crate::grid::Grid;
 use crate::progress::Progress;
 
@@ -98,9 +100,8 @@ impl Ray {
         let (columns, rows) = (east / grid.cell_width, -north / grid.cell_height);
         let along_columns = columns.abs() >= rows.abs();
         let (main, other) = if along_columns { (columns, rows) } else { (rows, columns) };
-        // A multiple of 2^-20: so its products with any number of steps are exact, directions along an axis or a
+        // A multiple of a power of two: so its products with any number of steps are exact, directions along an axis or a
         // diagonal hit the centres of cells, and no rounding can lead out of the grid.
-        const PARTS: f64 = (1 << 20) as f64;
         let drift = (other / main.abs() * PARTS).round() / PARTS;
         let (width, height) = if along_columns { (1.0, drift) } else { (drift, 1.0) };
         let length = f64::hypot(width * grid.cell_width, height * grid.cell_height) as f32;
@@ -115,11 +116,14 @@ impl Ray {
         if along as f64 * drift <= room {
             return along;
         }
-        let steps = (room / drift) as usize;
-        // The quotient may have been rounded up.
-        if steps as f64 * drift > room { steps - 1 } else { steps }
+        // The quotient is less than `along`, and so than 2^27, where doubles are at most 2^-25 apart; the next whole
+        // number is at least 2^-20 away from it, as it is a fraction by `PARTS * drift`. So it is not rounded up to it.
+        (room / drift) as usize
     }
 }
+
+/// A ray drifts by a multiple of one part of this many in each step.
+const PARTS: f64 = (1 << 20) as f64;
 
 /// The sine of an angle, given its tangent.
 fn sine(tangent: f32) -> f32 {
@@ -135,8 +139,14 @@ pub(crate) fn serial(sky: &SkyView<'_>, out: &mut [f32], progress: &Progress) {
 }
 
 /// Computes the factor of every cell. How far a ray must be followed depends on the terrain, so cells differ in cost.
-#[allow(clippy::needless_range_loop)]
-pub(crate) fn parallel(sky: &SkyView<'_>, out: &mut [f32], progress: &Progress) {
+#[par_for(schedule = (schedule), pool = pool)]
+pub(crate) fn parallel(
+    sky: &SkyView<'_>,
+    out: &mut [f32],
+    progress: &Progress,
+    pool: &Pool,
+    schedule: Schedule,
+) {
     for cell in 0..out.len() {
         out[cell] = sky.at(cell);
         progress.passed(cell);
@@ -269,7 +279,7 @@ mod tests {
         let sky = SkyView::new(&grid, 16);
         let (mut one, mut other) = (vec![0.0; 600], vec![1.0; 600]);
         serial(&sky, &mut one, &Progress::hidden());
-        parallel(&sky, &mut other, &Progress::hidden());
+        parallel(&sky, &mut other, &Progress::hidden(), Pool::global(), Schedule::Steal);
         assert_eq!(one, other);
     }
 }

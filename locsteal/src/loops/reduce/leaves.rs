@@ -88,10 +88,12 @@ impl<A> Leaves<A> {
 
     /// Whether `node` is a first half that has no second half, since the loop ends before.
     fn is_alone(&self, node: u64) -> bool {
-        // The leftmost leaf below the node to the right.
-        let right = node + 1;
-        let leaf = (right << (self.width.ilog2() - right.ilog2())) - self.width;
-        node.is_multiple_of(2) && leaf >= self.count
+        if !node.is_multiple_of(2) {
+            return false;
+        }
+        let second = node + 1;
+        let first_leaf = (second << (self.width.ilog2() - second.ilog2())) - self.width;
+        first_leaf >= self.count
     }
 
     /// What the iterations below `exit` have accumulated, and that at `exit` before it left; of all iterations, if the loop was
@@ -167,4 +169,170 @@ fn join<A>(mut earlier: A, later: A, merge: &impl Fn(&mut A, A)) -> A {
 /// Nothing panics while one of the locks is held.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Joins texts such that they show which was joined with which.
+    fn merge(earlier: &mut String, later: String) {
+        *earlier = format!("({earlier} {later})");
+    }
+
+    /// Runs the leaves of chunks that end where `cut` says, in an order that `order` says, on so many participants.
+    fn run(
+        leaves: &Leaves<String>,
+        cut: impl Fn(u64) -> bool,
+        order: impl Fn(&mut Vec<Range<u64>>),
+        participants: usize,
+        exit: Option<u64>,
+    ) {
+        let mut chunks = Vec::new();
+        let mut first = 0;
+        for leaf in 0..leaves.count {
+            if leaf + 1 == leaves.count || cut(leaf) {
+                chunks.push(first..leaf + 1);
+                first = leaf + 1;
+            }
+        }
+        order(&mut chunks);
+        let mut runs: Vec<_> = (0..participants).map(|_| leaves.run()).collect();
+        for (turn, chunk) in chunks.into_iter().enumerate() {
+            let run = &mut runs[turn % participants];
+            for leaf in chunk {
+                let positions = leaves.leaf_at(leaf * leaves.unit);
+                match exit {
+                    Some(exit) if positions.contains(&exit) => {
+                        run.exit(exit, format!("{leaf}!"), &merge);
+                        break;
+                    }
+                    _ => run.push(positions.start, leaf.to_string(), &merge),
+                }
+            }
+            run.hand_in(&merge);
+        }
+    }
+
+    #[test]
+    fn a_leaf_is_as_large_as_the_length_says() {
+        for (len, unit, count) in [
+            (0, 1, 0),
+            (1, 1, 1),
+            (256, 1, 256),
+            (257, 2, 129),
+            (16_384, 64, 256),
+            (1 << 20, 1024, 1024),
+        ] {
+            let leaves = Leaves::<u8>::new(len);
+            assert_eq!((leaves.unit(), leaves.count), (unit, count), "length {len}");
+        }
+        let longest = Leaves::<u8>::new(1 << 62);
+        assert_eq!(longest.unit() * longest.count, 1 << 62);
+        let odd = Leaves::<u8>::new(1000);
+        assert_eq!(odd.leaf_at(996), 996..1000);
+        assert_eq!(Leaves::<u8>::new(1001).leaf_at(1000), 1000..1001);
+    }
+
+    #[test]
+    fn the_tree_depends_on_the_number_of_leaves_alone() {
+        for len in [1, 2, 3, 4, 5, 6, 7, 8, 9, 31, 32, 33, 100] {
+            let mut seen = Vec::new();
+            for participants in [1, 2, 3, 7] {
+                for width in [1, 2, 3, 4, 5, 16, 100] {
+                    for order in [
+                        |_: &mut Vec<_>| {},
+                        |chunks: &mut Vec<_>| chunks.reverse(),
+                        |chunks: &mut Vec<_>| {
+                            let middle = chunks.len() / 2;
+                            chunks.rotate_left(middle);
+                        },
+                    ] {
+                        let leaves = Leaves::new(len);
+                        run(&leaves, |leaf| leaf % width == width - 1, order, participants, None);
+                        seen.push(leaves.into_total(None, merge).unwrap());
+                    }
+                }
+            }
+            seen.dedup();
+            assert_eq!(seen.len(), 1, "{len}: {seen:?}");
+            let in_order: Vec<u64> = numbers(&seen[0]);
+            assert!(in_order.into_iter().eq(0..len), "{seen:?}");
+        }
+        let leaves = Leaves::new(6);
+        run(&leaves, |leaf| leaf == 2, |chunks| chunks.reverse(), 2, None);
+        assert_eq!(leaves.into_total(None, merge).unwrap(), "(((0 1) (2 3)) (4 5))");
+    }
+
+    fn numbers(text: &str) -> Vec<u64> {
+        text.split(|c: char| !c.is_ascii_digit()).filter_map(|number| number.parse().ok()).collect()
+    }
+
+    #[test]
+    fn what_was_below_the_exit_counts() {
+        for len in [1, 2, 3, 5, 8, 13, 700] {
+            for exit in [0, 1, 2, 3, 4, 6, 12, 350, len - 1] {
+                if exit >= len {
+                    continue;
+                }
+                let mut seen = Vec::new();
+                for participants in [1, 3] {
+                    for width in [1, 2, 5, 64] {
+                        for order in [|_: &mut Vec<_>| {}, |chunks: &mut Vec<_>| chunks.reverse()] {
+                            let leaves = Leaves::new(len);
+                            let unit = leaves.unit();
+                            run(
+                                &leaves,
+                                |leaf| leaf % width == width - 1,
+                                order,
+                                participants,
+                                Some(exit),
+                            );
+                            let total = leaves.into_total(Some(exit), merge).unwrap();
+                            assert!(numbers(&total).into_iter().eq(0..=exit / unit), "{total}");
+                            assert_eq!(total.matches('!').count(), 1);
+                            seen.push(total);
+                        }
+                    }
+                }
+                seen.dedup();
+                assert_eq!(seen.len(), 1, "{len}, left at {exit}: {seen:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_lowest_of_several_exits_counts() {
+        let leaves = Leaves::new(10);
+        let mut run = leaves.run();
+        run.exit(7, "7!".into(), &merge);
+        for position in 0..4 {
+            run.push(position, position.to_string(), &merge);
+        }
+        run.exit(4, "4!".into(), &merge);
+        run.exit(9, "9!".into(), &merge);
+        assert_eq!(leaves.into_total(Some(4), merge).unwrap(), "(((0 1) (2 3)) 4!)");
+    }
+
+    #[test]
+    fn every_value_is_dropped_once() {
+        use std::sync::Arc;
+        for exit in [None, Some(0), Some(37), Some(99)] {
+            let value = Arc::new(());
+            let leaves = Leaves::new(100);
+            let mut run = leaves.run();
+            for position in 0..100 {
+                match exit {
+                    Some(exit) if exit == position => {
+                        run.exit(exit, Arc::clone(&value), &|_, _| {})
+                    }
+                    _ => run.push(position, Arc::clone(&value), &|_, _| {}),
+                }
+            }
+            run.hand_in(&|_, _| {});
+            drop(run);
+            drop(leaves.into_total(exit, |_, _| {}));
+            assert_eq!(Arc::strong_count(&value), 1);
+        }
+    }
 }

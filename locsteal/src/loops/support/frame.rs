@@ -28,7 +28,7 @@ pub struct Frame<'a, S, Part> {
 }
 
 impl<'a, S: ParallelSource, Part> Frame<'a, S, Part> {
-    /// The `count > 0` items from position `base + position` on.
+    /// The items at these positions, counted from `base`. There are some.
     ///
     /// # Safety
     ///
@@ -38,11 +38,25 @@ impl<'a, S: ParallelSource, Part> Frame<'a, S, Part> {
         source: &'a S,
         tracker: &'a Tracker<'a>,
         base: u128,
-        position: u64,
-        count: u64,
+        positions: Range<u64>,
     ) -> Self {
-        let first = base + u128::from(position);
-        Self { source, tracker, first, position, count, short: false, part: PhantomData }
+        let first = base + u128::from(positions.start);
+        let count = positions.end - positions.start;
+        Self {
+            source,
+            tracker,
+            first,
+            position: positions.start,
+            count,
+            short: false,
+            part: PhantomData,
+        }
+    }
+
+    /// The positions, as the launcher counts.
+    #[inline]
+    pub(super) fn positions(&self) -> Range<u64> {
+        self.position..self.position + self.count
     }
 
     /// The items.

@@ -10,6 +10,7 @@
 
 mod accumulate;
 mod drive;
+mod fill;
 mod frame;
 mod leave;
 mod read;
@@ -17,6 +18,7 @@ mod tracker;
 
 pub use accumulate::{Accumulator, Slot, Sum, Sums};
 pub use drive::{Finished, Loop, dynamic_chunk, start, static_chunk};
+pub use fill::{Fill, Yield, nothing_left};
 pub use frame::{Frame, Indexed, Items};
 pub use leave::{Ended, Leaving, Never, Or};
 pub use read::{Distance, ReadAny, ReadSlice, Reading};
