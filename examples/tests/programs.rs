@@ -63,6 +63,8 @@ fn picture(path: &Path) -> (u32, u32, Vec<u8>) {
     let mut bytes = vec![0; reader.output_buffer_size().expect("the picture is small")];
     let info = reader.next_frame(&mut bytes).expect("the picture is whole");
     assert_eq!(info.color_type, png::ColorType::GrayscaleAlpha);
+    let shape = reader.info().pixel_dims.expect("the picture tells the shape of its pixels");
+    assert_eq!(shape.xppu, shape.yppu, "the cells are square");
     (info.width, info.height, bytes)
 }
 

@@ -2,6 +2,9 @@
 #![allow(dead_code, reason = "skeleton")]
 
 mod auto;
+pub mod builder;
+mod collect;
+mod drive;
 mod launch;
 #[cfg(all(test, not(loom)))]
 mod launch_tests;

@@ -17,6 +17,8 @@ mod position_set;
 mod ranges;
 mod slices;
 mod slices_mut;
+#[cfg(test)]
+mod tests;
 
 pub use adaptors::{Cloned, Copied, Enumerate, EnumerateChunk, Rev, Skip, StepBy, Take, Zip};
 pub use countable::{Countable, InclusiveChunk, Integer, WideChunk};
@@ -30,6 +32,7 @@ pub use ranges::{RangeInclusiveSource, RangeSource};
 pub use slices::{ChunksExactSource, ChunksSource, ParallelSlice, SliceSource, WindowsSource};
 pub use slices_mut::{ChunksExactMutSource, ChunksMutSource, ParallelSliceMut, SliceMutSource};
 
+pub(crate) use owned::drop_elements;
 pub(crate) use position_set::PositionSet;
 
 /// A sequence of items that is split by position: its length is known, and any part of it can be reached at once.

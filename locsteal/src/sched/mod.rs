@@ -7,6 +7,7 @@
 mod block;
 mod board;
 mod ending;
+mod look;
 mod partition;
 mod presence;
 mod rules;

@@ -193,7 +193,6 @@ macro_rules! countable_integers {
             }
         }
 
-        impl ExactSizeIterator for InclusiveChunk<$t> {}
         impl FusedIterator for InclusiveChunk<$t> {}
     };
 }

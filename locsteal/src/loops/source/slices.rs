@@ -32,10 +32,11 @@ pub struct WindowsSource<'a, T> {
 /// Pieces of a slice as sources: [`slice::chunks`] and its relatives, for parallel loops.
 ///
 /// ```
-/// use locsteal::{Length, ParallelSource, source::ParallelSlice};
+/// use locsteal::source::ParallelSlice;
 ///
 /// let cells = [1, 2, 3, 4, 5, 6];
-/// assert_eq!(cells.par_chunks(4).length(), Length::from(2_usize));
+/// let sums = locsteal::source(cells.par_chunks(4)).collect_vec(|part| part.iter().sum::<i32>());
+/// assert_eq!(sums, [10, 11]);
 /// ```
 pub trait ParallelSlice<T> {
     /// Pieces of `size` elements, the last one shorter if the slice does not divide evenly.

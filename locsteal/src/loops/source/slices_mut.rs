@@ -27,10 +27,11 @@ pub struct ChunksExactMutSource<'a, T> {
 /// Pieces of a slice as sources whose items may be changed: [`slice::chunks_mut`] and its relatives, for parallel loops.
 ///
 /// ```
-/// use locsteal::{Length, ParallelSource, source::ParallelSliceMut};
+/// use locsteal::source::ParallelSliceMut;
 ///
 /// let mut cells = [1, 2, 3, 4, 5, 6];
-/// assert_eq!(cells.par_chunks_mut(4).length(), Length::from(2_usize));
+/// locsteal::source(cells.par_chunks_mut(4)).for_each(|part| part.reverse());
+/// assert_eq!(cells, [4, 3, 2, 1, 6, 5]);
 /// ```
 pub trait ParallelSliceMut<T> {
     /// Pieces of `size` elements, the last one shorter if the slice does not divide evenly.

@@ -50,7 +50,8 @@ pub struct Accumulator<'a, Op, T: ?Sized> {
     operator: PhantomData<fn() -> Op>,
 }
 
-impl<'a, Op, T: Reduction<Op> + ?Sized> Accumulator<'a, Op, T> {
+// The bounds stand at the methods: a type that cannot be reduced is one error for the compiler then.
+impl<'a, Op, T: ?Sized> Accumulator<'a, Op, T> {
     /// Of this variable.
     #[inline]
     pub fn of(variable: &'a T) -> Self {
@@ -69,7 +70,10 @@ impl<'a, Op, T: Reduction<Op> + ?Sized> Accumulator<'a, Op, T> {
 
     /// What a participant begins with, where the body uses the variable's elements.
     #[inline]
-    pub fn parts(&self) -> Sum<Op, T, T::Private> {
+    pub fn parts(&self) -> Sum<Op, T, T::Private>
+    where
+        T: Reduction<Op>,
+    {
         Sum { value: Slot::new(self.variable.private()), variable: PhantomData }
     }
 }

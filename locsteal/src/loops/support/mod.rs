@@ -10,21 +10,28 @@
 
 mod accumulate;
 mod drive;
+mod fill;
 mod frame;
+mod items;
 mod leave;
 mod read;
+mod rows;
 mod tracker;
 
 pub use accumulate::{Accumulator, Slot, Sum, Sums};
 pub use drive::{Finished, Loop, dynamic_chunk, start, static_chunk};
-pub use frame::{Frame, Indexed, Items};
+pub use fill::{Fill, Yield, nothing_left};
+pub use frame::Frame;
+pub use items::{Indexed, Items};
 pub use leave::{Ended, Leaving, Never, Or};
 pub use read::{Distance, ReadAny, ReadSlice, Reading};
+pub use rows::{along, index_of};
 
 pub use std::ops::ControlFlow::{Break, Continue};
 
 pub use crate::loops::own::{
-    Area, At, Chunks, Element, Elements, Indices, ItemIndex, Own, OwnByIteration, Window,
+    Area, At, Chunks, Element, Elements, Grid, Indices, ItemIndex, Numbered, Own, OwnByIteration,
+    Window,
 };
 pub use crate::loops::reduce::ops;
 pub use crate::loops::site::Site;

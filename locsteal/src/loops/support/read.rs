@@ -7,7 +7,6 @@
 
 use std::marker::PhantomData;
 use std::ops::Index;
-use std::panic::Location;
 
 use super::Frame;
 use crate::loops::own::Indices;
@@ -168,14 +167,14 @@ pub struct Slice<'r, T>(&'r [T]);
 impl<'r, T> Slice<'r, T> {
     /// Each iteration is certain to read the element whose index is the loop's plus `offset`.
     #[inline]
-    #[track_caller]
     pub fn need<S: Indices<Part>, Part>(
         &self,
         frame: &mut Frame<'_, S, Part>,
         name: &'static str,
-        offset: isize,
+        offset: impl Distance,
+        at: &'static str,
     ) {
-        frame.reach(name, offset.distance(), self.0.len(), Location::caller());
+        frame.reach(name, offset.distance(), self.0.len(), at);
     }
 
     /// What the chunk reads: after [`need`](Self::need) with the same offset.
@@ -189,11 +188,9 @@ impl<'r, T> Slice<'r, T> {
         frame: &Frame<'_, S, Part>,
         offset: impl Distance,
     ) -> View<'r, T> {
-        if frame.is_empty() {
-            return View { near: &[], first: 0, all: self.0 };
-        }
         let first = (frame.low() as usize).wrapping_add_signed(offset.distance());
-        View { near: &self.0[first..][..frame.span() as usize], first, all: self.0 }
+        let skip = if frame.is_empty() { 0 } else { first };
+        View { near: &self.0[skip..][..frame.span() as usize], first, all: self.0 }
     }
 }
 
@@ -208,6 +205,7 @@ impl<'r, X: ?Sized> Other<'r, X> {
         _frame: &mut Frame<'_, S, Part>,
         _name: &'static str,
         _offset: impl Distance,
+        _at: &'static str,
     ) {
     }
 

@@ -45,7 +45,10 @@ unsafe impl<S: ParallelSource> ParallelSource for StepBy<S> {
     unsafe fn chunk(&self, first: u128, last: u128) -> Self::Chunk {
         let step = self.step as u128;
         // SAFETY: 5. and 6. by the points above; 7. since the source is a part of `self`.
-        unsafe { self.source.chunk(first * step, last * step) }.step_by(self.step)
+        let items = unsafe { self.source.chunk(first * step, last * step) };
+        // The one item of a chunk is not followed by a step, which may be a very large one: then the standard library's iterator
+        // looks for an item after the last in a great many steps if its items are made by stepping themselves.
+        items.step_by(if first == last { 1 } else { self.step })
     }
 }
 

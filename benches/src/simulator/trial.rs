@@ -1,0 +1,222 @@
+//! The same loop run again and again, under several rules that meet the same luck.
+
+use locsteal::__simulator::{Loop, PATIENCE_NS, Spec, Variant};
+use locsteal::{Locality, Schedule, Stats};
+
+use super::costs::Costs;
+use super::data::Data;
+use super::engine::{Engine, Place, Run, Trouble};
+use super::kernels::Kernel;
+use super::lines::Lines;
+use super::machines::Site;
+use super::time::{Dice, ns};
+
+/// How a loop is scheduled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Arm {
+    /// The library's default.
+    LocalFirst,
+    NodeFirst,
+    Flat,
+    RandomVictim,
+    HalfSteal,
+    NoProtection,
+    Static,
+    Dynamic,
+}
+
+impl Arm {
+    pub(crate) const ALL: [Self; 8] = [
+        Self::LocalFirst,
+        Self::NodeFirst,
+        Self::Flat,
+        Self::RandomVictim,
+        Self::HalfSteal,
+        Self::NoProtection,
+        Self::Static,
+        Self::Dynamic,
+    ];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::LocalFirst => "local first",
+            Self::NodeFirst => "node first",
+            Self::Flat => "flat",
+            Self::RandomVictim => "random victim",
+            Self::HalfSteal => "half steal",
+            Self::NoProtection => "no protection",
+            Self::Static => "static",
+            Self::Dynamic => "dynamic",
+        }
+    }
+
+    fn spec(self, len: u64, threads: usize) -> Spec {
+        let schedule = match self {
+            Self::Static => Schedule::Static,
+            Self::Dynamic => Schedule::Dynamic,
+            _ => Schedule::Steal,
+        };
+        let locality = match self {
+            Self::Flat => Locality::Flat,
+            Self::NodeFirst => Locality::Node,
+            _ => Locality::Llc,
+        };
+        let patience = ns(PATIENCE_NS as f64);
+        Spec { len, schedule, locality, threads, patience, ..Spec::default() }
+    }
+
+    fn variant(self, seed: u64) -> Variant {
+        match self {
+            Self::HalfSteal => Variant::HalfSteal,
+            Self::RandomVictim => Variant::RandomVictim { seed },
+            Self::NoProtection => Variant::NoProtection,
+            _ => Variant::Standard,
+        }
+    }
+}
+
+/// Many runs of one loop.
+#[derive(Clone, Debug)]
+pub(crate) struct Trial<'a> {
+    pub(crate) site: &'a Site,
+    pub(crate) kernel: &'a Kernel,
+    pub(crate) costs: &'a Costs,
+    pub(crate) trouble: Trouble,
+    /// Fresh starts, each with luck of its own, and how often the loop is run in each. The first quarter is not counted.
+    pub(crate) seeds: u64,
+    pub(crate) runs: u64,
+}
+
+/// Means over all runs that count.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Summary {
+    pub(crate) makespan: f64,
+    pub(crate) ideal: f64,
+    pub(crate) spread: f64,
+    pub(crate) tail: f64,
+    /// The longest run.
+    pub(crate) worst: f64,
+    /// Sums over all runs that count.
+    pub(crate) stats: Stats,
+    pub(crate) runs: u64,
+    pub(crate) looks: f64,
+    pub(crate) steps: f64,
+}
+
+impl Summary {
+    /// The share of all iterations that moved at all, out of their cache, and out of their node.
+    pub(crate) fn moved(&self) -> [f64; 3] {
+        let moved = self.stats.moved;
+        let whole = self.stats.iterations.max(1) as f64;
+        let share = |count: u64| count as f64 / whole;
+        [share(moved.total()), share(moved.node + moved.remote), share(moved.remote)]
+    }
+
+    /// Of the iterations that moved, the share that left its cache, and its node.
+    pub(crate) fn of_moved(&self) -> [f64; 2] {
+        let moved = self.stats.moved;
+        let whole = moved.total().max(1) as f64;
+        [(moved.node + moved.remote) as f64 / whole, moved.remote as f64 / whole]
+    }
+}
+
+impl Trial<'_> {
+    pub(crate) fn run(&self, arm: Arm) -> Summary {
+        let mut sum = Summary::default();
+        for seed in 0..self.seeds {
+            // The same luck for every arm: dice are rolled equally often whatever the arm does.
+            let mut dice = Dice::new(seed);
+            let mut place = self.place(arm);
+            for run in 0..self.runs {
+                let mut engine_dice = Dice::new(dice.next());
+                let result = self.one(&mut place, arm, seed, &mut engine_dice, false);
+                if run >= self.runs / 4 {
+                    sum.add(&result);
+                }
+            }
+        }
+        sum.mean()
+    }
+
+    /// One run after a few that warm up, with all its chunks.
+    pub(crate) fn record(&self, arm: Arm) -> (Run, Place<'_>) {
+        let mut place = self.place(arm);
+        let mut dice = Dice::new(1);
+        for _ in 0..self.runs / 4 {
+            self.one(&mut place, arm, 1, &mut dice, false);
+        }
+        let run = self.one(&mut place, arm, 1, &mut dice, true);
+        (run, place)
+    }
+
+    pub(crate) fn all(&self, arm: Arm) -> Vec<Run> {
+        let mut dice = Dice::new(1);
+        let mut place = self.place(arm);
+        (0..self.runs)
+            .map(|_| {
+                let mut d = Dice::new(dice.next());
+                self.one(&mut place, arm, 1, &mut d, true)
+            })
+            .collect()
+    }
+
+    pub(crate) fn place(&self, arm: Arm) -> Place<'_> {
+        let course = Loop::new(&self.site.seats, arm.spec(self.kernel.len, 0));
+        let width = course.width();
+        let blocks = Loop::new(&self.site.seats, Arm::Static.spec(self.kernel.len, width));
+        let data = Data::new(self.kernel, self.site, self.costs, width, |seat| blocks.block(seat));
+        Place {
+            site: self.site,
+            costs: self.costs,
+            kernel: self.kernel,
+            course,
+            data,
+            lines: Lines::new(self.site.width()),
+            now: 1_000_000,
+        }
+    }
+
+    fn one(
+        &self,
+        place: &mut Place<'_>,
+        arm: Arm,
+        seed: u64,
+        dice: &mut Dice,
+        records: bool,
+    ) -> Run {
+        let variant = arm.variant(seed ^ place.now);
+        let engine = Engine::new(place, variant, 0, &self.trouble, dice);
+        let engine = if records { engine.recording() } else { engine };
+        engine.run(dice)
+    }
+}
+
+impl Summary {
+    fn add(&mut self, run: &Run) {
+        self.makespan += run.makespan;
+        self.ideal += run.ideal;
+        self.spread += run.spread;
+        self.tail += run.tail;
+        self.worst = self.worst.max(run.makespan);
+        self.stats += run.stats;
+        self.looks += run.looks as f64;
+        self.steps += run.steps as f64;
+        self.runs += 1;
+    }
+
+    fn mean(mut self) -> Self {
+        let runs = self.runs.max(1) as f64;
+        let sums = [
+            &mut self.makespan,
+            &mut self.ideal,
+            &mut self.spread,
+            &mut self.tail,
+            &mut self.looks,
+            &mut self.steps,
+        ];
+        for sum in sums {
+            *sum /= runs;
+        }
+        self
+    }
+}
