@@ -130,7 +130,11 @@ fn jobs_in_loops_in_jobs_in_scopes() {
 fn a_loop_does_not_wait_for_jobs_that_it_has_started() {
     // N7
     #[par_for(pool = pool)]
-    fn start(pool: &Pool, waits: &Mutex<Option<mpsc::Receiver<()>>>, jobs: &Mutex<Vec<JobHandle<()>>>) {
+    fn start(
+        pool: &Pool,
+        waits: &Mutex<Option<mpsc::Receiver<()>>>,
+        jobs: &Mutex<Vec<JobHandle<()>>>,
+    ) {
         for _ in 0..1_000 {
             if let Some(wait) = waits.lock().unwrap().take() {
                 let job = spawn_near!(<pool = pool, policy = offload> move || drop(wait.recv()));
@@ -214,7 +218,10 @@ fn blocked_jobs_meet_if_there_are_workers_for_all() {
             let jobs: Vec<_> = (0..threads)
                 .map(|_| {
                     let meet = std::sync::Arc::clone(&meet);
-                    locsteal::job().pool(&pool).policy(Policy::Offload).spawn(move || drop(meet.wait()))
+                    locsteal::job()
+                        .pool(&pool)
+                        .policy(Policy::Offload)
+                        .spawn(move || drop(meet.wait()))
                 })
                 .collect();
             meet.wait();

@@ -332,7 +332,13 @@ fn both(n: usize, exit: usize, panic: usize, schedule: Schedule) -> usize {
 
 #[test]
 fn the_lower_of_exit_and_panic_decides() {
-    for schedule in [Schedule::Static, Schedule::Steal, Schedule::Dynamic, Schedule::StaticChunk(5), Schedule::Serial] {
+    for schedule in [
+        Schedule::Static,
+        Schedule::Steal,
+        Schedule::Dynamic,
+        Schedule::StaticChunk(5),
+        Schedule::Serial,
+    ] {
         for (exit, panic) in [(10, 500), (499, 500), (0, 1), (700, 2000)] {
             match catch_unwind(|| both(1000, exit, panic, schedule)) {
                 Ok(left) => assert_eq!(left, exit),

@@ -113,10 +113,7 @@ impl Analysis<'_> {
         }
         let binding = self.cx.find(&place.root);
         let mutable = binding.is_some_and(|binding| binding.mutable);
-        if binding.is_none()
-            && !is_constant(&place.root)
-            && matches!(usage, Usage::Whole(_))
-        {
+        if binding.is_none() && !is_constant(&place.root) && matches!(usage, Usage::Whole(_)) {
             // A function, a module, or a name that a macro has bound.
             return;
         }

@@ -410,7 +410,9 @@ fn reads(active: &Active, owned: &[Owned], depth: usize) -> Vec<Read> {
         }
         let Expr::Index(written) = &event.written else { continue };
         // The compiler sees the length of a constant, and a `static mut` takes `unsafe`, as a raw pointer does.
-        if is_constant(&event.place.root) || matches!(&*written.expr, Expr::Paren(_) | Expr::Unary(_)) {
+        if is_constant(&event.place.root)
+            || matches!(&*written.expr, Expr::Paren(_) | Expr::Unary(_))
+        {
             continue;
         }
         reads.push(Read { place: event.place.clone(), array: (*written.expr).clone(), shift });
