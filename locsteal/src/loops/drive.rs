@@ -155,7 +155,7 @@ pub(crate) struct Piece<'a, 'p, S> {
     once: PhantomData<*mut ()>,
 }
 
-impl<S: ParallelSource> Piece<'_, '_, S> {
+impl<'a, 'p, S: ParallelSource> Piece<'a, 'p, S> {
     /// The positions within the segment.
     #[inline]
     pub(crate) fn positions(&self) -> Range<u64> {
