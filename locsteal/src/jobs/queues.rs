@@ -120,7 +120,9 @@ impl Queues {
                 job.take().into_iter().for_each(|job| own.deque.push(job));
             }
         });
-        job.into_iter().for_each(|job| queue.injector.push(job));
+        if let Some(job) = job {
+            queue.injector.push(job);
+        }
     }
 
     /// A worker of the domain has been woken for a job there: others leave it alone for a while.

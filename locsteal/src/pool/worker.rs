@@ -83,7 +83,7 @@ impl Side<'_> {
     }
 
     fn waits(&self) -> bool {
-        self.shared.side_work().is_some_and(|work| work.waits())
+        self.shared.side_work().is_some_and(super::side_work::SideWork::waits)
     }
 
     fn depart(&self) {
