@@ -1,6 +1,11 @@
 //! What the example programs share: reading a schedule, made-up input, timing one form of a loop against another, and
 //! checking that both give the same.
 
+/// The code in the README, which must run too.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;
+
 use std::fmt;
 use std::time::{Duration, Instant};
 
@@ -154,6 +159,15 @@ pub fn schedule(text: &str) -> Result<Schedule, String> {
     }
 }
 
+/// How [`schedule`] spells a schedule.
+pub fn schedule_name(schedule: Schedule) -> String {
+    match schedule {
+        Schedule::StaticChunk(chunk) => format!("static({chunk})"),
+        Schedule::DynamicChunk(chunk) => format!("dynamic({chunk})"),
+        other => format!("{other:?}").to_lowercase(),
+    }
+}
+
 /// A number from 0 to below 1 that looks random and depends on `seed` alone.
 ///
 /// The mixing steps are those of `SplitMix64`: Steele, Lea and Flood, "Fast splittable pseudorandom number generators",
@@ -192,10 +206,13 @@ mod tests {
             ("auto", Schedule::Auto),
             ("static", Schedule::Static),
             ("static(1)", Schedule::StaticChunk(1)),
+            ("steal", Schedule::Steal),
             ("dynamic", Schedule::Dynamic),
+            ("dynamic(64)", Schedule::DynamicChunk(64)),
             ("serial", Schedule::Serial),
         ] {
             assert_eq!(schedule(text), Ok(expected));
+            assert_eq!(schedule_name(expected), text);
         }
         for text in ["", "steel", "steal(4)", "static()", "static(-1)", "static(4", "dynamic(1)(2)"]
         {

@@ -8,6 +8,7 @@ mod attr;
 mod expand;
 mod manifest;
 mod report;
+mod spawn_near;
 mod valid;
 
 use proc_macro::TokenStream;
@@ -16,4 +17,10 @@ use proc_macro::TokenStream;
 #[proc_macro_attribute]
 pub fn par_for(clauses: TokenStream, item: TokenStream) -> TokenStream {
     expand::par_for(clauses.into(), item.into()).into()
+}
+
+/// Submits a job to a worker near to the calling thread.
+#[proc_macro]
+pub fn spawn_near(input: TokenStream) -> TokenStream {
+    spawn_near::spawn_near(input.into()).into()
 }

@@ -7,6 +7,7 @@
 pub mod __simulator;
 mod affinity;
 mod clock;
+mod jobs;
 mod loops;
 mod pool;
 mod sched;
@@ -14,11 +15,65 @@ mod stats;
 mod sync;
 mod topology;
 
+/// What the macros expand to, and nobody should call.
 #[doc(hidden)]
-pub use loops::support as __private;
+pub mod __private {
+    pub use crate::jobs::JobSite;
+    pub use crate::loops::support::*;
+}
 
-pub use affinity::{Home, Layout, Placement, Seating};
+pub use affinity::{Home, Layout, Near, NearGuard, Placement, Seating, Unpinned, unpinned};
+pub use jobs::{JobBuilder, JobHandle, Policy, Scope, job, scope, spawn_near};
 pub use locsteal_macros::par_for;
+/// Submits a job to a worker near to the calling thread, and gives its [`JobHandle`].
+///
+/// `spawn_near!(move || work())` runs the closure on a worker of the [global pool](Pool::global), in the
+/// last-level-cache domain that the calling thread is running in, where the data that it has just touched is. An idle
+/// worker of that domain gets the job first, then near ones. A worker of another domain is confined to the job's
+/// domain for its time if it may run there, as by a [`Near`] guard. Small jobs run in the submitter: each call site
+/// learns which of the two is better, see [`Policy::Adaptive`] and [`callsites`].
+///
+/// Options stand in `<..>` in front of the closure, each once:
+///
+/// | option | value | default |
+/// | --- | --- | --- |
+/// | `weight` | a `usize`, how much work it is in whatever unit: jobs between the same powers of two are judged together | 0 |
+/// | `policy` | `adaptive`, `offload` (to a worker) or `inline` (in the submitter) | `adaptive` |
+/// | `near` | a [`Near`], where the job belongs near to | where the calling thread runs |
+/// | `pool` | a `&`[`Pool`], whose workers run it | the global pool |
+/// | `scope` | a `&`[`Scope`], so that the closure may borrow | none: it owns what it uses |
+/// | `name` | a string literal, for [`callsites`] | none |
+///
+/// The closure takes no parameters. What it captures, and what it gives back, must be `Send`. A comparison in an option
+/// must stand in parentheses.
+///
+/// Where no worker can be had (on a pool of one, in the child of a fork, while the pool shuts down), a job runs before
+/// `spawn_near!` returns.
+///
+/// # Examples
+///
+/// ```
+/// use locsteal::{Near, Pool, spawn_near};
+///
+/// let batch: Vec<u64> = (0..1000).collect();
+/// let sum = spawn_near!(<weight = batch.len(), name = "sum"> move || batch.iter().sum::<u64>());
+/// assert_eq!(sum.join(), 499_500);
+///
+/// let mut parts = vec![1, 2, 3];
+/// locsteal::scope(|s| {
+///     for part in &mut parts {
+///         spawn_near!(<scope = s, policy = offload> || *part *= 10);
+///     }
+/// });
+/// assert_eq!(parts, [10, 20, 30]);
+///
+/// let pool = Pool::builder().threads(2).build()?;
+/// let here = Near::here();
+/// let job = spawn_near!(<pool = &pool, near = here> || "ran near here");
+/// assert_eq!(job.join(), "ran near here");
+/// # Ok::<(), locsteal::BuildError>(())
+/// ```
+pub use locsteal_macros::spawn_near;
 pub use loops::builder::{Attempt, Loop, Parallel, range, source};
 pub use loops::own::ParallelArray;
 pub use loops::progress::Progress;
@@ -29,6 +84,7 @@ pub use loops::source::{
 };
 pub use pool::{BuildError, LocalityReport, Pool, PoolBuilder, PoolPlan, shutdown};
 pub use sched::{Locality, Schedule};
+pub use stats::sites::{CallSiteReport, CallSites, Estimate, Place, SiteKind, callsites};
 pub use stats::{ByTier, Stats, Tier};
 pub use topology::{
     CpuIds, CpuSet, Domain, Node, ParseCpuListError, ParseSnapshotError, Topology, TopologyBuilder,

@@ -4,7 +4,7 @@
 #[cfg(not(loom))]
 pub(crate) use std::{
     hint::spin_loop,
-    sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence},
+    sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering, fence},
     sync::{Condvar, Mutex},
     thread::yield_now,
 };
@@ -12,7 +12,7 @@ pub(crate) use std::{
 #[cfg(loom)]
 pub(crate) use loom::{
     hint::spin_loop,
-    sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence},
+    sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering, fence},
     sync::{Condvar, Mutex},
     thread::yield_now,
 };
@@ -24,7 +24,7 @@ pub(crate) struct SharedCell<T>(
     #[cfg(loom)] loom::cell::UnsafeCell<T>,
 );
 
-impl<T: Copy> SharedCell<T> {
+impl<T> SharedCell<T> {
     pub(crate) fn new(value: T) -> Self {
         #[cfg(not(loom))]
         return Self(std::cell::UnsafeCell::new(value));
@@ -32,6 +32,17 @@ impl<T: Copy> SharedCell<T> {
         return Self(loom::cell::UnsafeCell::new(value));
     }
 
+    /// Calls `f` with a pointer to the value. Who writes through it must be alone with the cell meanwhile; the model
+    /// checker takes every such access for a write.
+    pub(crate) fn with_mut<R>(&self, f: impl FnOnce(*mut T) -> R) -> R {
+        #[cfg(not(loom))]
+        return f(self.0.get());
+        #[cfg(loom)]
+        return self.0.with_mut(f);
+    }
+}
+
+impl<T: Copy> SharedCell<T> {
     /// # Safety
     ///
     /// No thread writes the cell during the call, and every write that could be read happened before it.
@@ -54,5 +65,33 @@ impl<T: Copy> SharedCell<T> {
         // SAFETY: as above; the model checker verifies it.
         #[cfg(loom)]
         return self.0.with_mut(|slot| unsafe { *slot = value });
+    }
+}
+
+/// Stands for the memory of something that several threads use and one of them frees: the model checker is told of
+/// every use and of the end, and finds a use that may come after it. In other builds it is nothing.
+#[derive(Debug)]
+pub(crate) struct Memory(#[cfg(loom)] loom::cell::UnsafeCell<()>);
+
+impl Memory {
+    pub(crate) fn new() -> Self {
+        Self(
+            #[cfg(loom)]
+            loom::cell::UnsafeCell::new(()),
+        )
+    }
+
+    /// The memory is used.
+    #[inline]
+    pub(crate) fn used(&self) {
+        #[cfg(loom)]
+        self.0.with(|_| ());
+    }
+
+    /// The memory is about to be freed.
+    #[inline]
+    pub(crate) fn ends(&self) {
+        #[cfg(loom)]
+        self.0.with_mut(|_| ());
     }
 }

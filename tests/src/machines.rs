@@ -7,7 +7,7 @@
 use std::path::PathBuf;
 use std::{fs, io};
 
-use locsteal::{CpuSet, TopologySnapshot};
+use locsteal::{CpuSet, Topology, TopologySnapshot};
 
 /// What is known of a machine.
 #[derive(Clone, Copy, Debug)]
@@ -263,6 +263,49 @@ impl Machine {
         let text =
             fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         text.parse().unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    }
+
+    /// Compares a topology with what is known, as far as these CPUs are concerned.
+    ///
+    /// # Panics
+    ///
+    /// If they differ.
+    pub fn compare(&self, topology: &Topology, cpus: &CpuSet) {
+        let set = |list: &str| list.parse::<CpuSet>().unwrap();
+        let name = self.name;
+        assert_eq!(topology.cpus(), cpus, "{name}");
+
+        let known = sets(self.domains).into_iter().map(|domain| domain.intersection(cpus));
+        let mut known: Vec<CpuSet> = known.filter(|domain| !domain.is_empty()).collect();
+        known.sort_by_key(|domain| {
+            let first = domain.first().unwrap();
+            (self.nodes.iter().position(|(_, cpus)| set(cpus).contains(first)), first)
+        });
+        let domains: Vec<CpuSet> =
+            topology.domains().iter().map(|domain| domain.cpus().clone()).collect();
+        assert_eq!(domains, known, "domains of {name}");
+
+        // Which of the known nodes has any of the CPUs.
+        let known: Vec<(usize, CpuSet)> =
+            self.nodes.iter().map(|(_, list)| set(list).intersection(cpus)).enumerate().collect();
+        let known: Vec<_> = known.into_iter().filter(|(_, cpus)| !cpus.is_empty()).collect();
+        assert_eq!(topology.nodes().len(), known.len(), "nodes of {name}");
+        for (from, (known_from, cpus_of_node)) in known.iter().enumerate() {
+            let node = &topology.nodes()[from];
+            let id = self.nodes[*known_from].0;
+            assert_eq!((node.id(), node.cpus()), (id, cpus_of_node), "nodes of {name}");
+            for (to, (known_to, _)) in known.iter().enumerate() {
+                let distance = self.distances[*known_from][*known_to];
+                assert_eq!(topology.distance(from, to), distance, "distances of {name}");
+            }
+        }
+
+        let shared_cores = sets(self.cores);
+        for cpu in cpus {
+            let shared = shared_cores.iter().find(|core| core.contains(cpu)).cloned();
+            let core = shared.unwrap_or_else(|| [cpu].into_iter().collect()).intersection(cpus);
+            assert_eq!(topology.core_of(cpu), Some(&core), "core of CPU {cpu} of {name}");
+        }
     }
 }
 

@@ -3,48 +3,10 @@
 use std::path::PathBuf;
 
 use locsteal::{CpuSet, Layout, Placement, Seating, Topology, TopologySnapshot};
-use locsteal_tests::machines::{MACHINES, Machine, sets, snapshot_names};
+use locsteal_tests::machines::{MACHINES, snapshot_names};
 
 fn set(text: &str) -> CpuSet {
     text.parse().unwrap()
-}
-
-/// Compares a topology with what is known, as far as these CPUs are concerned.
-fn compare(machine: &Machine, topology: &Topology, cpus: &CpuSet) {
-    let name = machine.name;
-    assert_eq!(topology.cpus(), cpus, "{name}");
-
-    let known = sets(machine.domains).into_iter().map(|domain| domain.intersection(cpus));
-    let mut known: Vec<CpuSet> = known.filter(|domain| !domain.is_empty()).collect();
-    known.sort_by_key(|domain| {
-        let first = domain.first().unwrap();
-        (machine.nodes.iter().position(|(_, cpus)| set(cpus).contains(first)), first)
-    });
-    let domains: Vec<CpuSet> =
-        topology.domains().iter().map(|domain| domain.cpus().clone()).collect();
-    assert_eq!(domains, known, "domains of {name}");
-
-    // Which of the known nodes has any of the CPUs.
-    let known: Vec<(usize, CpuSet)> =
-        machine.nodes.iter().map(|(_, list)| set(list).intersection(cpus)).enumerate().collect();
-    let known: Vec<_> = known.into_iter().filter(|(_, cpus)| !cpus.is_empty()).collect();
-    assert_eq!(topology.nodes().len(), known.len(), "nodes of {name}");
-    for (from, (known_from, cpus_of_node)) in known.iter().enumerate() {
-        let node = &topology.nodes()[from];
-        let id = machine.nodes[*known_from].0;
-        assert_eq!((node.id(), node.cpus()), (id, cpus_of_node), "nodes of {name}");
-        for (to, (known_to, _)) in known.iter().enumerate() {
-            let distance = machine.distances[*known_from][*known_to];
-            assert_eq!(topology.distance(from, to), distance, "distances of {name}");
-        }
-    }
-
-    let shared_cores = sets(machine.cores);
-    for cpu in cpus {
-        let shared = shared_cores.iter().find(|core| core.contains(cpu)).cloned();
-        let core = shared.unwrap_or_else(|| [cpu].into_iter().collect()).intersection(cpus);
-        assert_eq!(topology.core_of(cpu), Some(&core), "core of CPU {cpu} of {name}");
-    }
 }
 
 #[test]
@@ -58,7 +20,7 @@ fn all_that_is_known_is_read() {
     for machine in MACHINES {
         let online = set(machine.online);
         let topology = machine.snapshot().with_allowed(online.clone()).topology();
-        compare(machine, &topology, &online);
+        machine.compare(&topology, &online);
         let levels: Vec<u32> =
             topology.domains().iter().map(|domain| domain.level().unwrap()).collect();
         match machine.levels {
@@ -79,10 +41,10 @@ fn the_mask_of_each_machine_is_kept_to() {
         let snapshot = machine.snapshot();
         let allowed = set(machine.allowed);
         assert_eq!(snapshot.allowed(), Some(&allowed), "{}", machine.name);
-        compare(machine, &snapshot.topology(), &allowed);
+        machine.compare(&snapshot.topology(), &allowed);
         // CPUs that are not there may be allowed.
         let beyond = allowed.union(&set("500,1500"));
-        compare(machine, &snapshot.with_allowed(beyond).topology(), &allowed);
+        machine.compare(&snapshot.with_allowed(beyond).topology(), &allowed);
     }
 }
 
@@ -95,7 +57,7 @@ fn any_two_cpus_of_a_machine_can_be_all_that_is_allowed() {
             for second in &online {
                 let allowed: CpuSet = [first, second].into_iter().collect();
                 let topology = snapshot.clone().with_allowed(allowed.clone()).topology();
-                compare(machine, &topology, &allowed);
+                machine.compare(&topology, &allowed);
             }
         }
     }

@@ -35,3 +35,17 @@ fn finds() {
     assert_eq!(find(&x, 100), Some(300));
     assert_eq!(find(&x, 1000), None);
 }
+#[par_for]
+fn sum(x: &[f64]) -> f64 {
+    let mut s = 0.0;
+    #[par_for(reduce(+: s))]
+    for i in 0..x.len() {
+        s += x[i];
+    }
+    s
+}
+
+#[test]
+fn sums() {
+    assert_eq!(sum(&vec![1.0; 777]), 777.0);
+}

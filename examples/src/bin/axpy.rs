@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use clap::Parser;
+use locsteal::par_for;
 use locsteal_examples::{Mismatch, Times, noise, same_bits};
 
 /// Adds a multiple of one vector to another, serially and in parallel, and checks that both give the same.
@@ -33,7 +34,7 @@ fn serial(a: f64, x: &[f64], y: &mut [f64]) {
     }
 }
 
-#[allow(clippy::needless_range_loop)]
+#[par_for]
 fn parallel(a: f64, x: &[f64], y: &mut [f64]) {
     for i in 0..x.len() {
         y[i] += a * x[i];

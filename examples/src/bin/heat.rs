@@ -5,6 +5,7 @@ use std::error::Error;
 use std::process::ExitCode;
 
 use clap::Parser;
+use locsteal::par_for;
 use locsteal_examples::{Times, same_bits};
 
 /// Lets heat spread from one corner of an insulated box, serially and in parallel, and checks that both give the same
@@ -50,6 +51,7 @@ fn serial_step(now: &[f64], next: &mut [f64], n: usize) {
     }
 }
 
+#[par_for(schedule = static, own(next.chunks(n)))]
 fn parallel_step(now: &[f64], next: &mut [f64], n: usize) {
     for line in 0..n * n {
         next_line(now, &mut next[line * n..(line + 1) * n], line, n);

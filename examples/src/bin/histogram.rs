@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
+use locsteal::{Reduce, par_for};
 use locsteal_examples::{Times, same_bits};
 
 /// Counts the bytes of a file, serially and in parallel, and checks that both give the same.
@@ -30,15 +31,23 @@ impl Histogram {
         self.0[usize::from(byte)] += 1;
     }
 
-    fn identity() -> Self {
-        Self([0; 256])
-    }
-
     /// The bits that a byte needs on average in the best code that looks at no other byte: the entropy.
     fn entropy(&self) -> f64 {
         let total = self.0.iter().sum::<u64>() as f64;
         let used = self.0.iter().filter(|count| **count > 0);
         used.map(|count| *count as f64 / total).fold(0.0, |bits, share| bits - share * share.log2())
+    }
+}
+
+impl Reduce for Histogram {
+    fn identity() -> Self {
+        Self([0; 256])
+    }
+
+    fn combine(&mut self, other: Self) {
+        for (count, more) in self.0.iter_mut().zip(other.0) {
+            *count += more;
+        }
     }
 }
 
@@ -50,7 +59,7 @@ fn serial(bytes: &[u8]) -> Histogram {
     counts
 }
 
-#[allow(clippy::needless_range_loop)]
+#[par_for(reduce(counts))]
 fn parallel(bytes: &[u8]) -> Histogram {
     let mut counts = Histogram::identity();
     for i in 0..bytes.len() {

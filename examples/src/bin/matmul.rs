@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use clap::Parser;
+use locsteal::par_for;
 use locsteal_examples::{Mismatch, Times, noise, same_bits};
 
 /// Multiplies two square matrices, serially and in parallel, and checks that both give the same.
@@ -34,6 +35,7 @@ fn serial(a: &[f64], b: &[f64], c: &mut [f64], n: usize) {
     }
 }
 
+#[par_for(own(c.chunks(n)))]
 fn parallel(a: &[f64], b: &[f64], c: &mut [f64], n: usize) {
     for i in 0..n {
         product_row(&a[i * n..(i + 1) * n], b, &mut c[i * n..(i + 1) * n]);

@@ -4,7 +4,8 @@
 use std::process::ExitCode;
 
 use clap::Parser;
-use locsteal_examples::{Mismatch, Times, noise, same_bits};
+use locsteal::{Schedule, par_for};
+use locsteal_examples::{Mismatch, Times, noise, same_bits, schedule_name};
 
 /// Finds the period that is hidden in a noisy signal, serially and in parallel under each schedule, and checks that all
 /// give the same.
@@ -41,8 +42,8 @@ fn serial(signal: &[f64], out: &mut [f64]) {
     }
 }
 
-#[allow(clippy::needless_range_loop)]
-fn parallel(signal: &[f64], out: &mut [f64]) {
+#[par_for(schedule = (schedule))]
+fn parallel(signal: &[f64], out: &mut [f64], schedule: Schedule) {
     for lag in 0..signal.len() {
         out[lag] = correlation(signal, lag);
     }
@@ -53,13 +54,23 @@ fn run(options: &Options) -> Result<(), Mismatch> {
     let (mut one, mut other) = (vec![0.0; signal.len()], vec![0.0; signal.len()]);
     println!("{} samples, as many lags", signal.len());
     println!("{:12} {}", "schedule", Times::HEADS);
-    let times = Times::measure(
-        usize::from(options.repeat),
-        || serial(&signal, &mut one),
-        || parallel(&signal, &mut other),
-    );
-    same_bits("triangular", &one, &other, f64::to_bits)?;
-    println!("{:12} {times}", "auto");
+    for schedule in [
+        Schedule::Auto,
+        Schedule::Static,
+        Schedule::StaticChunk(16),
+        Schedule::Steal,
+        Schedule::Dynamic,
+        Schedule::DynamicChunk(16),
+    ] {
+        other.fill(f64::NAN);
+        let times = Times::measure(
+            usize::from(options.repeat),
+            || serial(&signal, &mut one),
+            || parallel(&signal, &mut other, schedule),
+        );
+        same_bits("triangular", &one, &other, f64::to_bits)?;
+        println!("{:12} {times}", schedule_name(schedule));
+    }
     // Shorter lags are like lag 0, and longer ones like this one.
     let lags = PERIOD / 2..2 * PERIOD - PERIOD / 2;
     let best = lags.max_by(|a, b| other[*a].total_cmp(&other[*b])).unwrap_or_default();

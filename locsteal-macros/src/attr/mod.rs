@@ -29,7 +29,6 @@ pub(crate) struct Clauses {
 /// A clause that can stand once.
 #[derive(Clone)]
 pub(crate) struct Clause<T> {
-    pub(crate) keyword: Ident,
     pub(crate) value: T,
 }
 
@@ -146,6 +145,15 @@ impl Place {
     /// Whether it is one name.
     pub(crate) fn is_name(&self) -> bool {
         self.fields.is_empty()
+    }
+
+    /// The last of its names.
+    pub(crate) fn last(&self) -> String {
+        match self.fields.last() {
+            Some(Member::Named(name)) => name.to_string(),
+            Some(Member::Unnamed(_)) => "value".to_owned(),
+            None => self.root.to_string(),
+        }
     }
 
     /// Whether `other` is this place or a part of it.

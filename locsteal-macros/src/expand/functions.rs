@@ -7,7 +7,7 @@ use syn::{
     Block, Expr, ExprForLoop, ImplItemFn, Item, ItemFn, Macro, Signature, Stmt, TraitItemFn,
 };
 
-use super::rewrite;
+use super::{Hidden, rewrite};
 use crate::ast::{Marks, mark_loop, mark_of};
 use crate::attr::Clauses;
 use crate::report::Report;
@@ -122,7 +122,7 @@ pub(super) struct Functions<'a> {
     pub(super) marks: &'a Marks,
     pub(super) defaults: &'a Clauses,
     pub(super) report: &'a mut Report,
-    pub(super) hidden: TokenStream,
+    pub(super) hidden: Hidden,
 }
 
 impl Functions<'_> {

@@ -30,22 +30,31 @@ pub(crate) fn par_for(clauses: TokenStream, item: TokenStream) -> TokenStream {
         }
     };
     match target {
-        Target::Item(item) => on_item(item, &own, report),
+        Target::Item(item) => on_item(*item, &own, report),
         Target::Statement(stmt) => on_statement(*stmt, own, report),
     }
 }
 
-/// The path of the module that generated code uses.
-fn hidden(clauses: &Clauses) -> TokenStream {
-    match &clauses.krate {
-        Some(path) => {
-            let path = &path.value;
-            quote!(#path::__private)
-        }
-        None => {
-            let mut name = manifest::crate_name();
-            name.set_span(Span::mixed_site());
-            quote_spanned!(Span::mixed_site()=> ::#name::__private)
+/// The module that generated code uses.
+pub(super) struct Hidden {
+    given: Option<syn::Path>,
+}
+
+impl Hidden {
+    fn new(clauses: &Clauses) -> Self {
+        Self { given: clauses.krate.as_ref().map(|clause| clause.value.clone()) }
+    }
+
+    /// Its path, for tokens that stand at this place: where tokens of one path stand at different places, the compiler
+    /// underlines all that lies between.
+    pub(super) fn at(&self, span: Span) -> TokenStream {
+        match &self.given {
+            Some(path) => quote_spanned!(span=> #path::__private),
+            None => {
+                let mut name = manifest::crate_name();
+                name.set_span(span);
+                quote_spanned!(span=> ::#name::__private)
+            }
         }
     }
 }
@@ -66,15 +75,23 @@ fn on_item(mut item: Item, own: &Clauses, mut report: Report) -> TokenStream {
         if marks.clauses.is_empty() {
             match &mut item {
                 Item::Fn(function) => {
-                    functions::mark_only_loop(function, own, &mut marks, &mut report)
+                    functions::mark_only_loop(function, own, &mut marks, &mut report);
                 }
                 item => no_marks(item, &mut report),
             }
         }
         let mut expanded = item.clone();
-        let mut functions =
-            Functions { marks: &marks, defaults: own, report: &mut report, hidden: hidden(own) };
-        functions.expand_item(&mut expanded);
+        let readable = report.is_empty();
+        let mut functions = Functions {
+            marks: &marks,
+            defaults: own,
+            report: &mut report,
+            hidden: Hidden::new(own),
+        };
+        // Where clauses could not be read, what follows from them is not known.
+        if readable {
+            functions.expand_item(&mut expanded);
+        }
         if report.is_empty() {
             return expanded.into_token_stream();
         }
@@ -155,7 +172,7 @@ fn on_statement(mut stmt: Stmt, own: Clauses, mut report: Report) -> TokenStream
         marks: &marks,
         defaults: &Clauses::default(),
         report: &mut report,
-        hidden: hidden(&own),
+        hidden: Hidden::new(&own),
     };
     functions.expand_statement(&mut expanded);
     if report.is_empty() {

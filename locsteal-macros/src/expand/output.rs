@@ -4,14 +4,15 @@ use std::collections::HashSet;
 
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
-use syn::{Expr, ExprForLoop, Lifetime, Type, parse_quote_spanned};
+use syn::{Block, Expr, ExprForLoop, Lifetime, Stmt, Type, parse_quote_spanned};
 
+use super::Hidden;
 use super::rewrite::{hidden_label, hidden_name};
-use crate::ast::mark_of;
+use crate::ast::{levels, mark_of};
 use crate::attr::{Clauses, Locality, Operator, Schedule};
 use crate::valid::index::Shift;
 use crate::valid::source::ADAPTORS;
-use crate::valid::{LoopFacts, Read};
+use crate::valid::{LoopFacts, Read, Reduction};
 
 /// The names of a loop's generated code, which differ from those of loops around it.
 pub(super) struct Names {
@@ -33,6 +34,7 @@ impl Names {
     }
 
     numbered!(
+        base,
         own,
         area,
         part,
@@ -44,8 +46,7 @@ impl Names {
         accumulator,
         sum,
         reduced,
-        slot,
-        value
+        slot
     );
 
     fn name(&self, name: &str) -> Ident {
@@ -58,7 +59,7 @@ impl Names {
     }
 
     /// Of the generated tokens: the place is the loop's, the names nobody else's.
-    fn span(&self) -> Span {
+    pub(super) fn span(&self) -> Span {
         Span::mixed_site().located_at(self.span)
     }
 }
@@ -88,7 +89,7 @@ impl Exits {
         exit: &Expr,
         returns: Option<&Type>,
         names: &Names,
-        hidden: &TokenStream,
+        hidden: &Hidden,
     ) -> TokenStream {
         let span = match exit {
             Expr::Try(e) => e.question_token.spans[0],
@@ -98,6 +99,7 @@ impl Exits {
             _ => names.span,
         };
         let here = Span::mixed_site().located_at(span);
+        let hidden = &hidden.at(here);
         let value = Ident::new("value", here);
         let label = names.label();
         let label = Lifetime::new(&label.to_string(), here);
@@ -106,7 +108,7 @@ impl Exits {
                 let again: Expr = parse_quote_spanned!(here=> match #value? {});
                 let at = self.add(again, None, here, hidden);
                 let (inner, left) = (&try_.expr, at(quote_spanned!(here=> #value)));
-                let branch = quote_spanned!(span=> #hidden::Leaving::branch(#inner));
+                let branch = quote_spanned!(here=> #hidden::branch(#inner));
                 quote_spanned! {here=>
                     match #branch {
                         #hidden::Continue(#value) => #value,
@@ -228,6 +230,8 @@ pub(super) struct Output<'a> {
     pub(super) ways: &'a [Expr],
     pub(super) views: &'a HashSet<usize>,
     pub(super) hidden: &'a TokenStream,
+    /// Whether the loop yields a value of each iteration.
+    pub(super) yields: bool,
 }
 
 impl Output<'_> {
@@ -239,41 +243,97 @@ impl Output<'_> {
             None => quote_spanned!(span=> ()),
         };
         let site = self.site();
-        let source = source(&self.expr.expr, hidden, span);
-        let clauses = clauses(&facts.clauses, hidden, span);
+        let source = self.source();
+        let mut clauses = clauses(&facts.clauses, hidden, span);
+        if facts.ordered {
+            clauses.extend(quote_spanned!(span=> .ordered()));
+        }
         let launched = names.name("launched");
         let finished = names.name("finished");
         let owns = self.owns();
         let own_names = (0..facts.owned.len()).map(|k| names.own(k));
         let accumulators = self.accumulators();
-        let run = Ident::new(&format!("run_{}", facts.owned.len()), span);
+        let (with, run) = if self.yields { ("yielding", "collect") } else { ("with", "run") };
+        let (with, run) = (
+            Ident::new(&format!("{with}_{}", facts.owned.len()), span),
+            Ident::new(run, self.around()),
+        );
         let (locals, sums) = (self.make_locals(), self.make_sums());
         let code = self.chunk_code();
         let results = self.results(&finished);
         let exits = self.leave(&finished);
         // What is not used is not named, so that there is nothing to warn about.
-        let keep = if results.is_empty() && exits.is_empty() {
-            quote!()
+        let unused = results.is_empty() && exits.is_empty();
+        let (keep, values) = if self.yields {
+            let values = names.name("values");
+            let finished =
+                if unused { quote_spanned!(span=> _) } else { finished.to_token_stream() };
+            (
+                quote_spanned!(span=> let (#values, #finished) =),
+                quote_spanned! {span=>
+                    match #values {
+                        ::core::option::Option::Some(#values) => #values,
+                        ::core::option::Option::None => #hidden::nothing_left(),
+                    }
+                },
+            )
+        } else if unused {
+            (quote!(), quote!())
         } else {
-            quote_spanned!(span=> let #finished =)
+            (quote_spanned!(span=> let #finished =), quote!())
         };
         quote_spanned! {span=>
             {
-                #site
-                match #hidden::start::<#part, _>(&SITE, #source) #clauses {
+                match #hidden::start::<#part, _>(#site, #source) #clauses {
                     #launched => {
                         #(#owns)*
                         #(#accumulators)*
-                        #keep #launched.#run(#(#own_names,)* #locals, #sums, #code);
+                        #keep #launched.#with(#(#own_names,)* #locals, #sums, #code).#run();
                         #results
                         #exits
+                        #values
                     }
                 }
             }
         }
     }
 
-    /// The loop's own static, which knows where it stands.
+    /// The loops that are run as one; mostly it is one.
+    fn levels(&self) -> Vec<&ExprForLoop> {
+        let depth = self.facts.clauses.collapse.as_ref().map_or(1, |clause| clause.value);
+        levels(self.expr, depth).unwrap_or_default()
+    }
+
+    /// The loop whose body is that of the iterations.
+    fn innermost(&self) -> &ExprForLoop {
+        self.levels().last().copied().unwrap_or(self.expr)
+    }
+
+    /// Of tokens that stand where the body stands.
+    fn around(&self) -> Span {
+        self.names.span().located_at(self.innermost().body.brace_token.span.join())
+    }
+
+    /// What the loop runs over.
+    fn source(&self) -> TokenStream {
+        let Self { hidden, names, .. } = self;
+        let span = names.span();
+        let levels = self.levels();
+        let Some((outermost, inner)) = levels.split_first().filter(|(_, inner)| !inner.is_empty())
+        else {
+            return source(&self.expr.expr, hidden, span);
+        };
+        let outermost = source(&outermost.expr, hidden, span);
+        let inner = inner.iter().map(|level| source(&level.expr, hidden, span));
+        quote_spanned! {span=>
+            {
+                use #hidden::ParallelSource as _;
+                #hidden::IntoParallelSource::into_parallel_source(#outermost) #(.nest(#inner))*
+            }
+        }
+    }
+
+    /// The loop's own static, which knows where it stands. Nothing of the user's is in its scope.
     fn site(&self) -> TokenStream {
         let Self { hidden, names, facts, .. } = self;
         let span = names.span();
@@ -284,10 +344,13 @@ impl Output<'_> {
             }
             None => quote_spanned!(span=> ::core::option::Option::None),
         };
-        let (line, column) = location(names.span);
-        let (line, column) = (Literal::usize_unsuffixed(line), Literal::usize_unsuffixed(column));
+        let place = place_text(names.span, span);
         quote_spanned! {span=>
-            static SITE: #hidden::Site = #hidden::Site::new(#name, ::core::file!(), #line, #column);
+            {
+                static SITE: #hidden::Site =
+                    #hidden::Site::new(#name, #place);
+                &SITE
+            }
         }
     }
 
@@ -297,7 +360,14 @@ impl Output<'_> {
         let span = names.span();
         let own = |(k, owned): (usize, &crate::valid::Owned)| {
             let (name, array, text) = (names.own(k), &owned.array, owned.place.to_string());
-            let chunks = owned.chunks.as_ref().map(|size| quote_spanned!(span=> .chunks(#size)));
+            let joined = facts.clauses.collapse.is_some();
+            let coefficients = &owned.coefficients;
+            let chunks = match &owned.chunks {
+                Some(size) if joined => quote_spanned!(span=> .numbered(#size)),
+                Some(size) => quote_spanned!(span=> .chunks(#size)),
+                None if joined => quote_spanned!(span=> .grid([#(#coefficients,)* 1])),
+                None => quote!(),
+            };
             // The method is looked for at the array's own place, where the compiler reports what has no such method.
             let method =
                 Ident::new("own_by_iteration", span.located_at(syn::spanned::Spanned::span(array)));
@@ -314,8 +384,9 @@ impl Output<'_> {
     fn accumulators(&self) -> Vec<TokenStream> {
         let Self { facts, names, hidden, .. } = self;
         let span = names.span();
-        let accumulator = |(k, reduction): (usize, &crate::valid::Reduction)| {
-            let (name, variable) = (names.accumulator(k), &reduction.variable);
+        let accumulator = |(k, reduction): (usize, &Reduction)| {
+            let at = span.located_at(syn::spanned::Spanned::span(&reduction.variable));
+            let (name, variable) = (names.accumulator(k), reduced(reduction, at));
             let mut operator = operator(reduction.operator, hidden, span);
             for _ in 0..reduction.indices {
                 operator = quote_spanned!(span=> #hidden::ops::Each<#operator>);
@@ -344,11 +415,10 @@ impl Output<'_> {
         let span = names.span();
         let sums = facts.reductions.iter().enumerate().map(|(k, reduction)| {
             let accumulator = names.accumulator(k);
-            if reduction.indices == 0 {
-                quote_spanned!(span=> #accumulator.whole())
-            } else {
-                quote_spanned!(span=> #accumulator.parts())
-            }
+            // The compiler reports here what cannot be reduced.
+            let at = span.located_at(syn::spanned::Spanned::span(&reduction.variable));
+            let method = Ident::new(if reduction.indices == 0 { "whole" } else { "parts" }, at);
+            quote_spanned!(at=> #accumulator.#method())
         });
         let list = list(sums, span);
         quote_spanned!(span=> || #list)
@@ -366,6 +436,10 @@ impl Output<'_> {
         let mutable = shortens.then(|| quote_spanned!(span=> mut));
         let (take, put) = self.state(&locals, &sums);
         let body = self.body(&frame);
+        let fill = self.yields.then(|| {
+            let fill = names.name("fill");
+            quote_spanned!(span=> mut #fill,)
+        });
         let (locals, sums) = (
             if facts.clauses.local.is_empty() {
                 quote_spanned!(span=> _)
@@ -389,8 +463,10 @@ impl Output<'_> {
             let (label, ended) = (names.label(), names.name("ended"));
             quote_spanned!(span=> let #ended = #label: { #body #through }; #put #ended)
         };
-        quote_spanned! {span=>
-            |#mutable #frame, #(#areas, #parts,)* #locals, #sums| {
+        // The closure stands where the body stands: for what the compiler has to say of what it captures.
+        let around = self.around();
+        quote_spanned! {around=>
+            |#mutable #frame, #(#areas, #parts,)* #fill #locals, #sums| {
                 #take
                 #prepare
                 #run
@@ -411,7 +487,6 @@ impl Output<'_> {
             shortens = true;
             let (array, view, text) = (names.array(k), names.view(k), read.place.to_string());
             let (expr, shift) = (&read.array, shift(read.shift.as_ref(), hidden, span));
-            let need = Ident::new("need", span.located_at(syn::spanned::Spanned::span(expr)));
             arrays.extend(quote_spanned! {span=>
                 let #array = {
                     #[allow(unused_imports)]
@@ -419,7 +494,8 @@ impl Output<'_> {
                     (&#frame.reading(&#expr)).array()
                 };
             });
-            needs.extend(quote_spanned!(span=> #array.#need(&mut #frame, #text, #shift);));
+            let at = place_text(syn::spanned::Spanned::span(expr), span);
+            needs.extend(quote_spanned!(span=> #array.need(&mut #frame, #text, #shift, #at);));
             pieces.extend(quote_spanned!(span=> let #view = #array.view(&#frame, #shift);));
         }
         for (k, owned) in facts.owned.iter().enumerate() {
@@ -428,11 +504,10 @@ impl Output<'_> {
                 pieces.extend(quote_spanned!(span=> let mut #piece = #area.chunks(#part);));
                 continue;
             }
-            if owned.certain {
+            if owned.certain && facts.clauses.collapse.is_none() {
                 shortens = true;
-                let need =
-                    Ident::new("need", span.located_at(syn::spanned::Spanned::span(&owned.array)));
-                needs.extend(quote_spanned!(span=> #frame.#need(&#area, #part);));
+                let at = place_text(syn::spanned::Spanned::span(&owned.array), span);
+                needs.extend(quote_spanned!(span=> #frame.need(&#area, #part, #at);));
                 pieces
                     .extend(quote_spanned!(span=> let mut #piece = #frame.elements(#area, #part);));
             } else {
@@ -463,10 +538,10 @@ impl Output<'_> {
             take.extend(quote_spanned!(span=> let #pattern = #sums;));
         }
         for (k, (total, reduction)) in totals.iter().zip(&facts.reductions).enumerate() {
-            let name = if reduction.place.is_name() {
-                reduction.place.root.to_token_stream()
-            } else {
+            let name = if reduction.renamed {
                 names.reduced(k).into_token_stream()
+            } else {
+                reduction.place.root.to_token_stream()
             };
             take.extend(quote_spanned!(span=> #[allow(unused_mut)] let mut #name = #total.take();));
             put.extend(quote_spanned!(span=> #total.put(#name);));
@@ -474,32 +549,127 @@ impl Output<'_> {
         (take, put)
     }
 
+    /// After how many iterations to ask whether the loop has been left; 0: never.
+    fn strip(&self) -> Literal {
+        Literal::u64_unsuffixed(match (self.facts.leaves, self.facts.heavy) {
+            (false, _) => 0,
+            (true, true) => 1,
+            (true, false) => 16,
+        })
+    }
+
+    /// The name that the body has for an owned array.
+    fn window(&self, k: usize) -> TokenStream {
+        let owned = &self.facts.owned[k];
+        if owned.place.is_name() {
+            owned.place.root.to_token_stream()
+        } else {
+            self.names.window(k).into_token_stream()
+        }
+    }
+
+    /// The `for` loops of a nest that is run as one: over rows, and within a row.
+    fn nest(&self, frame: &Ident) -> TokenStream {
+        let Self { facts, names, hidden, .. } = self;
+        let span = names.span();
+        let levels = self.levels();
+        let Some((innermost, outer)) = levels.split_last() else { return TokenStream::new() };
+        let strip = self.strip();
+        let (row, index) = (names.name("row"), names.name("index"));
+        // Items of a nest of nests are pairs of pairs.
+        let outer_pattern = outer
+            .iter()
+            .map(|level| level.pat.to_token_stream())
+            .reduce(|pairs, pat| quote_spanned!(span=> (#pairs, #pat)))
+            .unwrap_or_default();
+        let outermost = outer[0];
+        let (keyword, within) = (outermost.for_token, outermost.in_token);
+        let mut prepare = TokenStream::new();
+        let mut windows = TokenStream::new();
+        let number = names.name("number");
+        for (k, owned) in facts.owned.iter().enumerate() {
+            let (piece, at, name) = (names.pieces(k), names.at(k), self.window(k));
+            let position = if owned.chunks.is_some() {
+                quote_spanned!(span=> #number)
+            } else {
+                let base = names.base(k);
+                let terms = facts.nest.iter().zip(&owned.coefficients).map(|(name, coefficient)| {
+                    quote_spanned!(span=> (#hidden::index_of(&#name), #coefficient))
+                });
+                prepare.extend(quote_spanned!(span=> let #base = #hidden::along([#(#terms),*]);));
+                quote_spanned!(span=> #base.wrapping_add(#index))
+            };
+            windows.extend(quote_spanned! {span=>
+                #[allow(unused_mut, unused_variables)]
+                let mut #name = #piece.window(#position);
+                #[allow(unused_variables)]
+                let #at = #name.at();
+            });
+        }
+        let numbered = facts.owned.iter().any(|owned| owned.chunks.is_some());
+        let elements = facts.owned.iter().any(|owned| owned.chunks.is_none());
+        let ExprForLoop { label, for_token, pat, in_token, body, .. } = *innermost;
+        let attrs = levels
+            .iter()
+            .flat_map(|level| &level.attrs)
+            .filter(|attribute| mark_of(std::slice::from_ref(*attribute)).is_none());
+        let body = self.yielded(body);
+        let (pattern, items) = if elements {
+            (
+                quote_spanned!(span=> (#index, #pat)),
+                quote_spanned!(span=> #row.indexed::<#hidden::Whole>()),
+            )
+        } else {
+            (pat.to_token_stream(), row.to_token_stream())
+        };
+        let next = names.name("next");
+        let (first, count) = if numbered {
+            prepare.extend(quote_spanned!(span=> let mut #next = #next;));
+            let count = quote_spanned! {span=>
+                let #number = #next;
+                #next = #number.wrapping_add(1);
+            };
+            (next.to_token_stream(), count)
+        } else {
+            (quote_spanned!(span=> _), quote!())
+        };
+        quote_spanned! {span=>
+            #(#attrs)*
+            #keyword (#outer_pattern, #first, #row) #within #frame.rows::<#strip>() {
+                #prepare
+                #label #for_token #pattern #in_token #items {
+                    #count
+                    #windows
+                    #body
+                }
+            }
+        }
+    }
+
     /// The `for` loop that holds the body.
     fn body(&self, frame: &Ident) -> TokenStream {
-        let Self { facts, names, expr, .. } = self;
+        if self.facts.clauses.collapse.is_some() {
+            return self.nest(frame);
+        }
+        let Self { facts, names, expr, hidden, .. } = self;
         let span = names.span();
         let ExprForLoop { attrs, label, for_token, pat, in_token, body, .. } = expr;
         let attrs =
             attrs.iter().filter(|attribute| mark_of(std::slice::from_ref(*attribute)).is_none());
-        let strip = Literal::u64_unsuffixed(if facts.heavy { 1 } else { 16 });
+        let strip = self.strip();
         let indexed = !facts.owned.is_empty();
-        let items = match (indexed, facts.leaves) {
-            (false, false) => quote_spanned!(span=> #frame.items()),
-            (false, true) => quote_spanned!(span=> #frame.items_while::<#strip>()),
-            (true, false) => quote_spanned!(span=> #frame.indexed()),
-            (true, true) => quote_spanned!(span=> #frame.indexed_while::<#strip>()),
+        let items = if indexed {
+            quote_spanned!(span=> #hidden::indexed::<#strip, _, _>(#frame))
+        } else {
+            quote_spanned!(span=> #hidden::items::<#strip, _, _>(#frame))
         };
+        let body = self.yielded(body);
         if !indexed {
-            return quote_spanned!(span=> #(#attrs)* #label #for_token #pat #in_token #items #body);
+            return quote_spanned!(span=> #(#attrs)* #label #for_token #pat #in_token #items { #body });
         }
         let index = names.name("index");
-        let windows = facts.owned.iter().enumerate().map(|(k, owned)| {
-            let name = if owned.place.is_name() {
-                owned.place.root.to_token_stream()
-            } else {
-                names.window(k).into_token_stream()
-            };
-            let (piece, at) = (names.pieces(k), names.at(k));
+        let windows = (0..facts.owned.len()).map(|k| {
+            let (name, piece, at) = (self.window(k), names.pieces(k), names.at(k));
             quote_spanned! {span=>
                 #[allow(unused_mut, unused_variables)]
                 let mut #name = #piece.window(#index);
@@ -515,6 +685,29 @@ impl Output<'_> {
         }
     }
 
+    /// The body of an iteration: the user's block, or what takes the value that it yields.
+    fn yielded(&self, body: &Block) -> TokenStream {
+        let Self { names, .. } = self;
+        let span = names.span();
+        if !self.yields {
+            return match body.stmts.as_slice() {
+                // The braces of the loop are enough.
+                stmts if self.facts.owned.is_empty() => quote_spanned!(span=> #(#stmts)*),
+                _ => body.to_token_stream(),
+            };
+        }
+        let (fill, value) = (names.name("fill"), names.name("yielded"));
+        // A block of one expression would be said to have braces that it does not need.
+        let given = match body.stmts.as_slice() {
+            [Stmt::Expr(expr, None)] => expr.to_token_stream(),
+            _ => body.to_token_stream(),
+        };
+        quote_spanned! {span=>
+            let #value = #given;
+            #fill.push(#value);
+        }
+    }
+
     /// Putting the reductions' results into their variables.
     fn results(&self, finished: &Ident) -> TokenStream {
         let Self { facts, names, .. } = self;
@@ -524,7 +717,7 @@ impl Output<'_> {
         let span = names.span();
         let totals: Vec<Ident> = (0..facts.reductions.len()).map(|k| names.sum(k)).collect();
         let pattern = list(totals.iter().map(ToTokens::to_token_stream), span);
-        let variables = facts.reductions.iter().map(|reduction| &reduction.variable);
+        let variables = facts.reductions.iter().map(|reduction| reduced(reduction, span));
         quote_spanned! {span=>
             if let ::core::option::Option::Some(#pattern) = #finished.sums {
                 #(#totals.finish(&mut #variables);)*
@@ -559,6 +752,16 @@ impl Output<'_> {
                 ::core::option::Option::Some(#last) => match #never {},
             }
         }
+    }
+}
+
+/// What a reduction is of: the variable, or the slice of its elements.
+fn reduced(reduction: &Reduction, span: Span) -> TokenStream {
+    let variable = &reduction.variable;
+    if reduction.indices == 0 {
+        variable.to_token_stream()
+    } else {
+        quote_spanned!(span=> #variable[..])
     }
 }
 
@@ -686,6 +889,10 @@ fn clauses(clauses: &Clauses, hidden: &TokenStream, span: Span) -> TokenStream {
         };
         calls.extend(quote_spanned!(span=> .locality(#value)));
     }
+    if let Some(progress) = &clauses.progress {
+        let listener = &progress.value;
+        calls.extend(quote_spanned!(span=> .progress(#listener)));
+    }
     for (method, clause) in
         [("grain", &clauses.grain), ("threads", &clauses.threads), ("pool", &clauses.pool)]
     {
@@ -695,6 +902,13 @@ fn clauses(clauses: &Clauses, hidden: &TokenStream, span: Span) -> TokenStream {
         }
     }
     calls
+}
+
+/// `file:line:column`, as a constant of the user's crate.
+fn place_text(of: Span, span: Span) -> TokenStream {
+    let (line, column) = location(of);
+    let place = Literal::string(&format!(":{line}:{column}"));
+    quote_spanned!(span=> ::core::concat!(::core::file!(), #place))
 }
 
 /// Where a span begins: line and column, from 1.

@@ -7,7 +7,9 @@ use quote::{ToTokens, format_ident, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Block, Expr, ExprForLoop, Item, Lifetime, Local, Macro};
 
+use super::Hidden;
 use super::output::{self, Exits};
+use crate::ast::level_mut;
 use crate::attr::Place;
 use crate::valid::arrays::view_of;
 use crate::valid::cx::{Control, Cx, Goes, Means};
@@ -16,12 +18,7 @@ use crate::valid::walk::{self, Mode, Pass};
 use crate::valid::{Facts, Function, LoopFacts};
 
 /// Replaces the marked loops of a function.
-pub(super) fn rewrite(
-    function: &Function<'_>,
-    block: &mut Block,
-    facts: &Facts,
-    hidden: &TokenStream,
-) {
+pub(super) fn rewrite(function: &Function<'_>, block: &mut Block, facts: &Facts, hidden: &Hidden) {
     let mut rewriter = Rewriter { cx: function.cx(), facts, hidden, active: Vec::new() };
     walk::walk_stmts(&mut rewriter, &mut block.stmts);
 }
@@ -29,7 +26,7 @@ pub(super) fn rewrite(
 struct Rewriter<'a> {
     cx: Cx,
     facts: &'a Facts,
-    hidden: &'a TokenStream,
+    hidden: &'a Hidden,
     active: Vec<Active<'a>>,
 }
 
@@ -81,23 +78,32 @@ impl Rewriter<'_> {
     }
 
     /// Replaces a loop.
-    fn marked_loop(&mut self, expr: &mut ExprForLoop, mark: usize) -> TokenStream {
-        walk::walk(self, &mut expr.expr);
+    fn marked_loop(&mut self, expr: &mut ExprForLoop, mark: usize, yields: bool) -> TokenStream {
         let facts = &self.facts.loops[&mark];
+        let joined = facts.clauses.collapse.as_ref().map_or(1, |clause| clause.value);
+        for level in 0..joined {
+            walk::walk(self, &mut level_mut(expr, level).expr);
+        }
         let names = output::Names::new(self.active.len(), expr.for_token.span);
-        let label = expr.label.as_ref().map(|label| label.name.ident.to_string());
+        let label =
+            level_mut(expr, joined - 1).label.as_ref().map(|label| label.name.ident.to_string());
         self.cx.enter(Control::Marked { label });
         self.cx.open();
-        self.cx.bind_pattern(&expr.pat);
+        for level in 0..joined {
+            self.cx.bind_pattern(&level_mut(expr, level).pat);
+        }
+        let depth = self.cx.depth();
+        for (level, name) in facts.nest.iter().enumerate() {
+            self.cx.bind(name, false, Means::Nested(depth, level));
+        }
         if let Some(index) = &facts.index {
-            let depth = self.cx.depth();
             self.cx.bind(&index.name, false, Means::Index(depth));
         }
         for local in &facts.clauses.local {
             self.cx.bind(&local.name, true, Means::Value);
         }
         self.active.push(Active { facts, names, exits: Exits::default(), views: HashSet::new() });
-        walk::walk_block(self, &mut expr.body);
+        walk::walk_block(self, &mut level_mut(expr, joined - 1).body);
         self.cx.close();
         self.cx.leave();
         let Some(active) = self.active.pop() else { return TokenStream::new() };
@@ -115,7 +121,8 @@ impl Rewriter<'_> {
             exits: &exits,
             ways: &ways,
             views: &views,
-            hidden: self.hidden,
+            hidden: &self.hidden.at(names.span()),
+            yields,
         }
         .tokens()
     }
@@ -133,12 +140,12 @@ impl Pass for Rewriter<'_> {
             }
             Some(Found::Reduced { variable }) => {
                 let active = &self.active[self.active.len() - 1];
-                let reduced = &active.facts.reductions[variable].place;
-                if reduced.is_name() {
+                let reduction = &active.facts.reductions[variable];
+                if !reduction.renamed {
                     return;
                 }
                 let name = active.names.reduced(variable);
-                let rest = &place.fields[reduced.fields.len()..];
+                let rest = &place.fields[reduction.place.fields.len()..];
                 quote_spanned!(expr.span()=> #name #(. #rest)*)
             }
             _ => return,
@@ -174,6 +181,7 @@ impl Pass for Rewriter<'_> {
         if let (None, Some(kind), Some(active)) = (&found, kind, self.active.last_mut())
             && matches!(mode, Mode::Read | Mode::Method(_))
             && self.cx.is_captured(&place.root, depth)
+            && !self.cx.is_clouded(&place.root)
             && let Some((view, _)) = view_of(&active.facts.reads, place, &kind)
         {
             active.views.insert(view);
@@ -214,7 +222,7 @@ impl Pass for Rewriter<'_> {
 
     fn marked(&mut self, expr: &mut Expr, mark: usize) {
         if let Expr::ForLoop(loop_) = expr {
-            let tokens = self.marked_loop(loop_, mark);
+            let tokens = self.marked_loop(loop_, mark, false);
             *expr = Expr::Verbatim(tokens);
         }
     }
@@ -223,7 +231,7 @@ impl Pass for Rewriter<'_> {
         if let Some(init) = &mut local.init
             && let Expr::ForLoop(loop_) = &mut *init.expr
         {
-            let tokens = self.marked_loop(loop_, mark);
+            let tokens = self.marked_loop(loop_, mark, true);
             *init.expr = Expr::Verbatim(tokens);
         }
     }

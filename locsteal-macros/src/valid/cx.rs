@@ -1,5 +1,7 @@
 //! Where in a function one is: which names mean what, and where control can go.
 
+use std::collections::{HashMap, HashSet};
+
 use proc_macro2::Ident;
 use syn::{Lifetime, Pat, Type};
 
@@ -9,6 +11,10 @@ use super::index::Kind;
 #[derive(Default)]
 pub(crate) struct Cx {
     scopes: Vec<Vec<Binding>>,
+    /// Names that a macro may have bound, in the scopes that are open, and how many marked loops are around the macro.
+    clouded: Vec<HashMap<Ident, usize>>,
+    /// How many `unsafe` blocks are around this point.
+    unsafe_blocks: usize,
     control: Vec<Control>,
     /// How many marked loops are around this point.
     depth: usize,
@@ -26,6 +32,8 @@ pub(crate) struct Binding {
     pub(crate) depth: usize,
     /// Whether it is certain that one can borrow it mutably, or what it refers to.
     pub(crate) mutable: bool,
+    /// Whether it is declared as a mutable reference.
+    pub(crate) reference: bool,
     pub(crate) means: Means,
 }
 
@@ -36,6 +44,8 @@ pub(crate) enum Means {
     Value,
     /// The index of the marked loop at this depth (the outermost is 1).
     Index(usize),
+    /// The index of a loop in a nest that is marked as one: the depth of the nest, and which of its loops it is.
+    Nested(usize, usize),
     /// The variable of a loop that is not marked.
     InnerIndex,
     /// The value of an expression, judged where it was bound.
@@ -89,10 +99,37 @@ impl Cx {
     /// Runs `inside` in a scope of its own.
     pub(crate) fn open(&mut self) {
         self.scopes.push(Vec::new());
+        self.clouded.push(HashMap::new());
     }
 
     pub(crate) fn close(&mut self) {
         self.scopes.pop();
+        self.clouded.pop();
+    }
+
+    /// A statement is a macro, which may bind any of the names that it is given.
+    pub(crate) fn cloud(&mut self, names: HashSet<Ident>) {
+        let depth = self.depth;
+        if let Some(clouded) = self.clouded.last_mut() {
+            clouded.extend(names.into_iter().map(|name| (name, depth)));
+        }
+    }
+
+    /// Whether a macro in the body of the innermost marked loop may have bound the name.
+    pub(crate) fn is_clouded(&self, name: &Ident) -> bool {
+        self.clouded.iter().any(|names| names.get(name).is_some_and(|depth| *depth >= self.depth))
+    }
+
+    pub(crate) fn enter_unsafe(&mut self) {
+        self.unsafe_blocks += 1;
+    }
+
+    pub(crate) fn leave_unsafe(&mut self) {
+        self.unsafe_blocks -= 1;
+    }
+
+    pub(crate) fn is_unsafe(&self) -> bool {
+        self.unsafe_blocks > 0
     }
 
     pub(crate) fn enter(&mut self, control: Control) {
@@ -106,7 +143,12 @@ impl Cx {
     }
 
     pub(crate) fn bind(&mut self, name: &Ident, mutable: bool, means: Means) {
-        let binding = Binding { name: name.to_string(), depth: self.depth, mutable, means };
+        self.bind_as(name, mutable, false, means);
+    }
+
+    fn bind_as(&mut self, name: &Ident, mutable: bool, reference: bool, means: Means) {
+        let binding =
+            Binding { name: name.to_string(), depth: self.depth, mutable, reference, means };
         match self.scopes.last_mut() {
             Some(scope) => scope.push(binding),
             None => self.scopes.push(vec![binding]),
@@ -125,11 +167,12 @@ impl Cx {
                 let by_value = pat.by_ref.is_none() && pat.subpat.is_none();
                 let means =
                     if by_value && pat.mutability.is_none() { means.clone() } else { Means::Value };
+                let reference = mutable && by_value;
                 let mutable = mutable || pat.mutability.is_some();
                 // A name in capitals is a constant that is compared with.
                 let constant = by_value && pat.mutability.is_none() && is_constant(&pat.ident);
                 if !constant {
-                    self.bind(&pat.ident, mutable, means);
+                    self.bind_as(&pat.ident, mutable, reference, means);
                 }
                 if let Some((_, inner)) = &pat.subpat {
                     self.bind_names(inner, false, &Means::Value);
@@ -165,6 +208,15 @@ impl Cx {
     pub(crate) fn find(&self, name: &Ident) -> Option<&Binding> {
         let name = name.to_string();
         self.scopes.iter().rev().flat_map(|scope| scope.iter().rev()).find(|b| b.name == name)
+    }
+
+    /// How many loops are joined at this depth, if more than one.
+    pub(crate) fn levels(&self, depth: usize) -> Option<usize> {
+        let level = |binding: &Binding| match binding.means {
+            Means::Nested(nest, level) if nest == depth => Some(level + 1),
+            _ => None,
+        };
+        self.scopes.iter().flatten().filter_map(level).max()
     }
 
     /// Whether the name is declared outside of the innermost marked loop: the loop's code would capture it. A name that

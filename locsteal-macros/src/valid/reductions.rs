@@ -5,22 +5,31 @@ use syn::{BinOp, Block, Expr, ExprIf, Stmt};
 
 use super::Reduction;
 use super::analysis::Analysis;
+use super::cx::Cx;
 use super::walk;
 use crate::attr::{Clauses, Operator, Place, tokens};
 
 /// The reductions of a loop, with what can be seen in its body of how the variables are accumulated into.
-pub(super) fn of(clauses: &Clauses, body: &mut Block) -> Vec<Reduction> {
+pub(super) fn of(clauses: &Clauses, body: &mut Block, cx: &Cx) -> Vec<Reduction> {
     clauses
         .reduce
         .iter()
         .map(|reduce| {
             let mut indices = Indices { place: &reduce.place, most: 0 };
             indices.visit_block_mut(body);
+            let indices = if reduce.operator == Operator::Combine { 0 } else { indices.most };
+            // What a reference refers to is reduced, not the reference.
+            let reference = cx.find(&reduce.place.root).is_some_and(|binding| binding.reference);
+            let variable: Expr = match &reduce.expr {
+                name @ Expr::Path(_) if reference && indices == 0 => syn::parse_quote!(*#name),
+                expr => expr.clone(),
+            };
             Reduction {
                 place: reduce.place.clone(),
-                variable: reduce.expr.clone(),
+                renamed: !matches!(&variable, Expr::Path(_)),
+                variable,
                 operator: reduce.operator,
-                indices: if reduce.operator == Operator::Combine { 0 } else { indices.most },
+                indices,
             }
         })
         .collect()
@@ -116,6 +125,41 @@ impl Analysis<'_> {
             ),
         );
     }
+}
+
+/// The operator that an assigning operation accumulates with.
+pub(super) fn of_assignment(op: &BinOp) -> Option<Operator> {
+    Some(match op {
+        BinOp::AddAssign(_) | BinOp::SubAssign(_) => Operator::Add,
+        BinOp::MulAssign(_) => Operator::Mul,
+        BinOp::BitAndAssign(_) => Operator::BitAnd,
+        BinOp::BitOrAssign(_) => Operator::BitOr,
+        BinOp::BitXorAssign(_) => Operator::BitXor,
+        _ => return None,
+    })
+}
+
+/// The operator that an assignment seems to accumulate with: `v = v.max(..)`, `found = true`.
+pub(super) fn resembles(assign: &syn::ExprAssign) -> Option<Operator> {
+    let all = [
+        Operator::Add,
+        Operator::Mul,
+        Operator::BitAnd,
+        Operator::BitOr,
+        Operator::BitXor,
+        Operator::And,
+        Operator::Or,
+        Operator::Min,
+        Operator::Max,
+    ];
+    if let Expr::Lit(lit) = &*assign.right {
+        return match &lit.lit {
+            syn::Lit::Bool(lit) => Some(if lit.value { Operator::Or } else { Operator::And }),
+            _ => None,
+        };
+    }
+    let mut right = (*assign.right).clone();
+    all.into_iter().find(|operator| operand(&mut right, &assign.left, *operator).is_some())
 }
 
 /// How one accumulates with an operator, in words.

@@ -8,16 +8,16 @@ use syn::{Block, Expr, ExprClosure, ExprForLoop, Item, Local, Macro, Pat, Stmt, 
 
 use super::cx::{Control, Cx, Exit, Goes, Means};
 use super::index::{Kind, judge};
-use super::macros;
+use super::{macros, reductions};
 use crate::ast::mark_of;
-use crate::attr::Place;
+use crate::attr::{Operator, Place};
 
 /// How a place is used.
 #[derive(Clone, Debug)]
 pub(crate) enum Mode {
     Read,
-    /// It is assigned to.
-    Write,
+    /// It is assigned to; if that looks like accumulating, with this operator.
+    Write(Option<Operator>),
     /// `&mut` is taken of it.
     Borrow,
     /// This method is called on it, which may need it mutable.
@@ -74,7 +74,12 @@ pub(crate) fn walk_stmts<P: Pass>(pass: &mut P, stmts: &mut [Stmt]) {
             Stmt::Local(local) => walk_local(pass, local),
             Stmt::Item(item) => pass.item(item),
             Stmt::Expr(expr, _) => walk(pass, expr),
-            Stmt::Macro(mac) => walk_macro(pass, &mut mac.mac),
+            Stmt::Macro(mac) => {
+                walk_macro(pass, &mut mac.mac);
+                if macros::arguments(&mac.mac).is_none() {
+                    pass.cx().cloud(macros::names(mac.mac.tokens.clone()));
+                }
+            }
         }
     }
 }
@@ -142,16 +147,18 @@ pub(crate) fn walk<P: Pass>(pass: &mut P, expr: &mut Expr) {
                 return;
             }
             let Expr::Assign(assign) = expr else { return };
+            let operator = reductions::resembles(assign);
             walk(pass, &mut assign.right);
-            walk_assigned(pass, &mut assign.left);
+            walk_assigned(pass, &mut assign.left, operator);
         }
         Expr::Binary(binary) if is_assigning(&binary.op) => {
             if pass.assignment(expr) {
                 return;
             }
             let Expr::Binary(binary) = expr else { return };
+            let operator = reductions::of_assignment(&binary.op);
             walk(pass, &mut binary.right);
-            walk_place(pass, &mut binary.left, &Mode::Write);
+            walk_place(pass, &mut binary.left, &Mode::Write(operator));
         }
         Expr::Binary(binary) => {
             walk(pass, &mut binary.left);
@@ -258,7 +265,11 @@ fn walk_block_like<P: Pass>(pass: &mut P, expr: &mut Expr) {
             walk_block(pass, &mut block.block);
             pass.cx().leave();
         }
-        Expr::Unsafe(block) => walk_block(pass, &mut block.block),
+        Expr::Unsafe(block) => {
+            pass.cx().enter_unsafe();
+            walk_block(pass, &mut block.block);
+            pass.cx().leave_unsafe();
+        }
         Expr::Const(block) => body(pass, None, |pass| walk_block(pass, &mut block.block)),
         Expr::TryBlock(block) => {
             pass.cx().enter(Control::Try);
@@ -351,16 +362,16 @@ fn walk_closure<P: Pass>(pass: &mut P, closure: &mut ExprClosure) {
 }
 
 /// Walks something that is assigned to, which may be several places: `(a, b) = ..`.
-fn walk_assigned<P: Pass>(pass: &mut P, expr: &mut Expr) {
+fn walk_assigned<P: Pass>(pass: &mut P, expr: &mut Expr, operator: Option<Operator>) {
     match expr {
-        Expr::Tuple(tuple) => tuple.elems.iter_mut().for_each(|e| walk_assigned(pass, e)),
-        Expr::Array(array) => array.elems.iter_mut().for_each(|e| walk_assigned(pass, e)),
+        Expr::Tuple(tuple) => tuple.elems.iter_mut().for_each(|e| walk_assigned(pass, e, None)),
+        Expr::Array(array) => array.elems.iter_mut().for_each(|e| walk_assigned(pass, e, None)),
         Expr::Struct(literal) => {
-            literal.fields.iter_mut().for_each(|f| walk_assigned(pass, &mut f.expr))
+            literal.fields.iter_mut().for_each(|f| walk_assigned(pass, &mut f.expr, None));
         }
-        Expr::Call(call) => call.args.iter_mut().for_each(|e| walk_assigned(pass, e)),
+        Expr::Call(call) => call.args.iter_mut().for_each(|e| walk_assigned(pass, e, None)),
         Expr::Infer(_) | Expr::Range(_) => {}
-        _ => walk_place(pass, expr, &Mode::Write),
+        _ => walk_place(pass, expr, &Mode::Write(operator)),
     }
 }
 
@@ -382,7 +393,7 @@ pub(crate) fn walk_place<P: Pass>(pass: &mut P, expr: &mut Expr, mode: &Mode) {
         Expr::Paren(paren) => walk_place(pass, &mut paren.expr, mode),
         Expr::Group(group) => walk_place(pass, &mut group.expr, mode),
         Expr::Unary(unary) if matches!(unary.op, syn::UnOp::Deref(_)) => {
-            walk_place(pass, &mut unary.expr, mode)
+            walk_place(pass, &mut unary.expr, mode);
         }
         // A path of several parts names an item.
         Expr::Path(_) => {}
@@ -441,7 +452,10 @@ fn walk_argument<P: Pass>(pass: &mut P, argument: &mut Expr) {
 }
 
 pub(crate) fn is_assigning(op: &syn::BinOp) -> bool {
-    use syn::BinOp::*;
+    use syn::BinOp::{
+        AddAssign, BitAndAssign, BitOrAssign, BitXorAssign, DivAssign, MulAssign, RemAssign,
+        ShlAssign, ShrAssign, SubAssign,
+    };
     matches!(
         op,
         AddAssign(_)

@@ -9,16 +9,24 @@
 //! | `seating.rs` | a home for each seat: [`Seating`] |
 //! | `width.rs`, `quota.rs` | the default number of seats; the CPU quota of the container |
 //! | `environment.rs` | the `LOCSTEAL_..` variables |
+//! | `guard.rs` | the affinity guard: [`Near`], [`NearGuard`], [`unpinned`] |
+//! | `guard_pin.rs`, `guard_slots.rs` | its protocol, in prose and in code; the cap on pins |
 //! | `detect.rs` | [`Topology::detect`](crate::Topology::detect) |
 
 mod detect;
 pub(crate) mod environment;
-mod kernel;
+mod guard;
+pub(crate) mod guard_pin;
+mod guard_slots;
+#[cfg(all(test, not(loom)))]
+mod guard_tests;
+pub(crate) mod kernel;
 pub(crate) mod mask;
 mod placement;
 mod quota;
 mod seating;
 pub(crate) mod width;
 
+pub use guard::{Near, NearGuard, Unpinned, unpinned};
 pub use placement::{Home, Layout, Placement};
 pub use seating::Seating;

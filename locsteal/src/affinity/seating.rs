@@ -229,6 +229,7 @@ impl<'a> Seating<'a> {
     }
 }
 
-#[cfg(test)]
+// No unsafe code is in here, and Miri would take minutes.
+#[cfg(all(test, not(miri)))]
 #[path = "seating_tests.rs"]
 mod tests;

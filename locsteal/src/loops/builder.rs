@@ -5,7 +5,7 @@ mod attempt;
 mod collect;
 mod each;
 mod fold;
-mod search;
+pub(super) mod search;
 mod windows;
 
 pub use attempt::Attempt;
@@ -15,6 +15,7 @@ use std::fmt;
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 
+use super::auto::Memory;
 use super::drive::{Payload, Pieces, Segment, segments};
 use super::launch::Plan;
 use super::progress::{Meter, Progress};
@@ -119,7 +120,8 @@ impl<'a, S: ParallelSource> Loop<'a, S> {
         }
     }
 
-    fn with_source<T>(self, change: impl FnOnce(S) -> T) -> Loop<'a, T> {
+    #[inline]
+    pub(super) fn with_source<T>(self, change: impl FnOnce(S) -> T) -> Loop<'a, T> {
         let Self { source, plan, pool, name, place, progress, reproducible } = self;
         Loop { source: change(source), plan, pool, name, place, progress, reproducible }
     }
@@ -221,7 +223,7 @@ impl<'a, S: ParallelSource> Loop<'a, S> {
 
     /// Runs the loop segment by segment, until one is left.
     #[inline]
-    fn drive_segments(
+    pub(super) fn drive_segments(
         self,
         mut run: impl FnMut(Launch<'_, S>) -> Result<ControlFlow<()>, Payload>,
     ) {
@@ -250,6 +252,19 @@ impl<'a, S: ParallelSource> Loop<'a, S> {
         }
     }
 
+    /// Remembers in the place's own memory which schedule is best.
+    #[inline]
+    pub(super) fn remembering(mut self, memory: &'static Memory) -> Self {
+        self.plan.memory = Some(memory);
+        self
+    }
+
+    /// What it runs over.
+    #[inline]
+    pub(super) fn items(&self) -> &S {
+        &self.source
+    }
+
     /// The name of the loop, or where it stands.
     fn label(&self) -> String {
         match &self.name {
@@ -260,7 +275,7 @@ impl<'a, S: ParallelSource> Loop<'a, S> {
 }
 
 /// A segment of a loop, ready to be run.
-struct Launch<'a, S> {
+pub(super) struct Launch<'a, S> {
     segment: Segment,
     pool: &'a Pool,
     plan: Plan,
@@ -269,22 +284,25 @@ struct Launch<'a, S> {
 }
 
 impl<S: ParallelSource> Launch<'_, S> {
-    fn first(&self) -> u128 {
+    pub(super) fn first(&self) -> u128 {
         self.segment.first()
     }
 
-    fn length(&self) -> u64 {
+    pub(super) fn length(&self) -> u64 {
         self.segment.len()
     }
 
     /// Chunks are to begin and end at multiples of `unit`.
-    fn unit(mut self, unit: u64) -> Self {
+    pub(super) fn unit(mut self, unit: u64) -> Self {
         self.plan.unit = unit;
         self
     }
 
     #[inline]
-    fn run(self, work: impl Fn(&mut Pieces<'_, '_, S>) + Sync) -> Result<Option<u64>, Payload> {
+    pub(super) fn run(
+        self,
+        work: impl Fn(&mut Pieces<'_, '_, S>) + Sync,
+    ) -> Result<Option<u64>, Payload> {
         // SAFETY: `drive_segments` makes one of these for each segment of a source that it owns; it is used up here, and no
         // position is in two segments.
         unsafe { self.segment.run(self.pool, &self.plan, self.meter, self.source, work) }

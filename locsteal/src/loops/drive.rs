@@ -155,7 +155,7 @@ pub(crate) struct Piece<'a, 'p, S> {
     once: PhantomData<*mut ()>,
 }
 
-impl<S: ParallelSource> Piece<'_, '_, S> {
+impl<'a, 'p, S: ParallelSource> Piece<'a, 'p, S> {
     /// The positions within the segment.
     #[inline]
     pub(crate) fn positions(&self) -> Range<u64> {
@@ -177,6 +177,13 @@ impl<S: ParallelSource> Piece<'_, '_, S> {
         debug_assert!(start < end, "{start}..{end}");
         let rest = (end < all).then_some(Self { positions: end..all, ..self });
         (Self { positions: start..end, ..self }, rest)
+    }
+
+    /// The source, the participant, the first position of the segment, and the positions within it. Who has these may run them,
+    /// as who has the piece may.
+    #[inline]
+    pub(crate) fn dismantle(self) -> (&'a S, &'a Participant<'p>, u128, Range<u64>) {
+        (self.source, self.participant, self.base, self.positions)
     }
 
     /// # Safety

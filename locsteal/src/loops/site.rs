@@ -6,34 +6,24 @@ use super::auto::Memory;
 #[derive(Debug)]
 pub struct Site {
     name: Option<&'static str>,
-    file: &'static str,
-    line: u32,
-    column: u32,
+    /// `file:line:column`
+    place: &'static str,
     memory: Memory,
 }
 
 impl Site {
-    /// A loop at this place; lines and columns count from 1.
-    pub const fn new(
-        name: Option<&'static str>,
-        file: &'static str,
-        line: u32,
-        column: u32,
-    ) -> Self {
-        Self { name, file, line, column, memory: Memory::new() }
+    /// A loop at this place, `file:line:column`.
+    pub const fn new(name: Option<&'static str>, place: &'static str) -> Self {
+        Self { name, place, memory: Memory::new() }
+    }
+
+    /// The name, or the place.
+    pub(crate) fn label(&self) -> &'static str {
+        self.name.unwrap_or(self.place)
     }
 
     /// What the loop has learned about schedules.
     pub(crate) const fn memory(&self) -> &Memory {
         &self.memory
-    }
-}
-
-impl std::fmt::Display for Site {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.name {
-            Some(name) => f.write_str(name),
-            None => write!(f, "{}:{}:{}", self.file, self.line, self.column),
-        }
     }
 }

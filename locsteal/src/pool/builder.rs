@@ -11,7 +11,7 @@ use super::plan::PoolPlan;
 use super::seats::Seats;
 use super::shared::Shared;
 use crate::affinity::environment::{MAX_THREADS, Settings, settings};
-use crate::affinity::{Home, Layout, Placement, Seating, mask, width};
+use crate::affinity::{Home, Layout, Placement, Seating, mask, unpinned, width};
 use crate::topology::{CpuSet, Topology};
 
 /// How long an idle worker spins at most, unless told otherwise: longer than the usual pause between two loops of a
@@ -94,7 +94,8 @@ impl PoolBuilder {
     /// More than 4096 threads, or a name with a NUL character.
     pub fn build(self) -> Result<Pool, BuildError> {
         self.check()?;
-        Ok(self.build_with(settings()))
+        // What the calling thread may use for the time of a job is not all that the pool may use.
+        Ok(unpinned(|| self.build_with(settings())))
     }
 
     /// What [`build`](Self::build) would make, without starting a thread: for looking at, also on a topology that is
@@ -110,7 +111,7 @@ impl PoolBuilder {
 
     /// Makes the global pool, for which nothing was said that could be wrong.
     pub(crate) fn build_default(self) -> Pool {
-        self.build_with(settings())
+        unpinned(|| self.build_with(settings()))
     }
 
     fn check(&self) -> Result<(), BuildError> {

@@ -1,5 +1,6 @@
 //! The threads of a pool: starting them, and ending them.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::sync::mpsc;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
@@ -8,11 +9,15 @@ use std::thread::{self, JoinHandle};
 use super::fork;
 use super::shared::Shared;
 use super::worker::work;
-use crate::affinity::mask;
+use crate::affinity::{Home, guard_pin, mask, unpinned};
+use crate::topology::CpuSet;
 
 #[derive(Debug)]
 pub(crate) struct Crew {
     name: String,
+    /// What the thread that made the pool could run on: what workers start from, also where a thread that cannot run on
+    /// all of it starts them anew.
+    free: Option<CpuSet>,
     state: Mutex<State>,
     /// In which of the processes that came of forks the pool was made.
     process: fork::Process,
@@ -27,7 +32,8 @@ struct State {
 
 impl Crew {
     pub(crate) fn new(name: String) -> Self {
-        Self { name, state: Mutex::default(), process: fork::Process::this() }
+        let free = mask::current().ok();
+        Self { name, free, state: Mutex::default(), process: fork::Process::this() }
     }
 
     /// Whether the pool was made in this process, and not in one that it was forked from.
@@ -70,14 +76,14 @@ impl Crew {
         }
         drop(started);
         // Ends when every worker has sent its report and dropped its end.
+        let mut unplaced: BTreeMap<String, CpuSet> = BTreeMap::new();
         for (seat, error) in reports {
             shared.seats.give_up_places();
-            let mask = shared.seats.home(seat).mask.as_ref();
-            state.problems.push(format!(
-                "the worker of seat {seat} could not be confined to CPUs {}: {error}",
-                mask.map(ToString::to_string).unwrap_or_default()
-            ));
+            unplaced.entry(error.to_string()).or_default().insert(seat);
         }
+        state.problems.extend(unplaced.into_iter().map(|(error, seats)| {
+            format!("the workers of seats {seats} could not be confined to their CPUs: {error}")
+        }));
         shared.engage(width.max(1));
     }
 
@@ -88,17 +94,18 @@ impl Crew {
         started: mpsc::Sender<(usize, io::Error)>,
     ) -> io::Result<JoinHandle<()>> {
         let crew = shared.crew();
-        let shared = Arc::clone(shared);
-        thread::Builder::new().name(format!("{}-{seat}", self.name)).spawn(move || {
-            if let Some(mask) = &shared.seats.home(seat).mask
-                && let Err(error) = mask::set(mask)
-            {
+        let (shared, free) = (Arc::clone(shared), self.free.clone());
+        let thread = thread::Builder::new().name(format!("{}-{seat}", self.name));
+        // Workers inherit the mask of the thread that starts them, which may be pinned for the time of a job.
+        let start = move || {
+            if let Err(error) = put_in_place(shared.seats.home(seat), free.as_ref()) {
                 // Nobody listening means that the pool is gone already.
                 let _ = started.send((seat, error));
             }
             drop(started);
             work(&shared, seat, crew);
-        })
+        };
+        unpinned(|| thread.spawn(start))
     }
 
     /// Ends the workers; waits for them unless called by one of them.
@@ -130,6 +137,16 @@ impl Crew {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Gives the calling thread, a worker, the mask that it is to have.
+fn put_in_place(home: &Home, free: Option<&CpuSet>) -> io::Result<()> {
+    let freed = match free {
+        // Not where it has it anyway: a mask that a thread asked for keeps it from CPUs that the process gains later.
+        Some(free) if mask::current().is_ok_and(|now| now != *free) => mask::set(free),
+        _ => Ok(()),
+    };
+    home.mask.as_ref().map_or(freed, guard_pin::settle)
 }
 
 impl Drop for Crew {

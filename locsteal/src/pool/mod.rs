@@ -13,6 +13,7 @@ mod loom_tests;
 mod plan;
 mod seats;
 mod shared;
+mod side_work;
 mod sleep;
 mod worker;
 
@@ -24,8 +25,13 @@ pub use locality::LocalityReport;
 pub use plan::PoolPlan;
 
 use crew::Crew;
+pub(crate) use fork::Process;
 pub(crate) use lane::{Epoch, Lane, Notice};
 pub(crate) use shared::{Shared, Ticket};
+pub(crate) use side_work::SideWork;
+#[cfg(all(test, loom))]
+pub(crate) use sleep::Sleepers;
+pub(crate) use sleep::{Bell, lock};
 #[cfg(feature = "simulator")]
 pub(crate) use {seats::Seats, shared::PATIENCE};
 
@@ -109,7 +115,24 @@ impl Pool {
         }
         (&self.shared, self.shared.width().max(1))
     }
+
+    /// The pool, if it has workers that could do what the caller does not do itself. A pool of one has none, nor has a
+    /// pool whose threads could not be started, or that came here by a fork.
+    #[inline]
+    pub(crate) fn staffed(&self) -> Option<&Shared> {
+        let (shared, width) = self.ready();
+        (width > 1).then_some(shared)
+    }
+
+    /// What has been counted, and is kept, for the pool as a whole.
+    pub(crate) fn shared(&self) -> &Shared {
+        &self.shared
+    }
 }
+
+// A panic that leaves a loop or a job leaves the pool as it was.
+impl std::panic::UnwindSafe for Pool {}
+impl std::panic::RefUnwindSafe for Pool {}
 
 impl Drop for Pool {
     fn drop(&mut self) {

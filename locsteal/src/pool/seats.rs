@@ -76,6 +76,11 @@ impl Seats {
         if self.in_place.load(Ordering::Relaxed) { &self.tiered } else { &self.cyclic }
     }
 
+    /// Whether every worker is where its home says, as far as is known.
+    pub(crate) fn in_place(&self) -> bool {
+        self.in_place.load(Ordering::Relaxed)
+    }
+
     /// A worker could not be put where its home says: nearness cannot be told any more.
     pub(crate) fn give_up_places(&self) {
         self.in_place.store(false, Ordering::Relaxed);

@@ -1,11 +1,13 @@
 //! What a pool's workers and callers share, for as long as the pool lives.
 
 use std::cell::Cell;
+use std::sync::OnceLock;
 
 use crossbeam_utils::CachePadded;
 
 use super::lane::{Epoch, Lane, Notice};
 use super::seats::Seats;
+use super::side_work::SideWork;
 use super::sleep::Sleepers;
 use crate::clock;
 use crate::sched::{Deal, Entry, Generation, Locality, Thief, View};
@@ -30,6 +32,10 @@ pub(crate) struct Shared {
     counters: Box<[CachePadded<Counters>]>,
     /// Loops that ran on their caller alone.
     serial_loops: AtomicU64,
+    /// Jobs that ran in their submitter.
+    inline_jobs: AtomicU64,
+    /// Work besides loops, once there is any.
+    side_work: OnceLock<Box<dyn SideWork>>,
     /// The longest time that an idle worker spins before it sleeps, in ticks.
     pub(crate) spin: u64,
     /// See [`View::patience`].
@@ -91,6 +97,8 @@ impl Shared {
             crew: AtomicU64::new(0),
             counters: (0..count).map(|_| CachePadded::new(Counters::default())).collect(),
             serial_loops: AtomicU64::new(0),
+            inline_jobs: AtomicU64::new(0),
+            side_work: OnceLock::new(),
             spin: clock::in_ticks(spin),
             patience: clock::in_ticks(PATIENCE),
             seats,
@@ -198,9 +206,27 @@ impl Shared {
         self.serial_loops.fetch_add(1, Ordering::Relaxed);
     }
 
+    pub(crate) fn count_inline_job(&self) {
+        self.inline_jobs.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Work besides loops, if there ever was any.
+    #[inline]
+    pub(crate) fn side_work(&self) -> Option<&dyn SideWork> {
+        self.side_work.get().map(|work| &**work)
+    }
+
+    /// Work besides loops; `make` makes the place for it.
+    pub(crate) fn side_work_or(&self, make: impl FnOnce() -> Box<dyn SideWork>) -> &dyn SideWork {
+        &**self.side_work.get_or_init(make)
+    }
+
     pub(crate) fn stats(&self) -> Stats {
-        let mut sum =
-            Stats { serial_loops: self.serial_loops.load(Ordering::Relaxed), ..Stats::default() };
+        let mut sum = Stats {
+            serial_loops: self.serial_loops.load(Ordering::Relaxed),
+            jobs_inline: self.inline_jobs.load(Ordering::Relaxed),
+            ..Stats::default()
+        };
         for counters in &self.counters {
             sum += counters.read();
         }

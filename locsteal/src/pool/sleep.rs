@@ -101,6 +101,11 @@ impl Sleepers {
         })
     }
 
+    /// Whether the worker of `seat` sleeps, or is about to.
+    pub(crate) fn is_asleep(&self, seat: usize) -> bool {
+        self.bits[seat / 64].load(Ordering::Relaxed) & 1 << (seat % 64) != 0
+    }
+
     /// Wakes the worker of `seat` if it sleeps; gives back whether it did.
     pub(crate) fn wake(&self, seat: usize) -> bool {
         let bit = 1 << (seat % 64);

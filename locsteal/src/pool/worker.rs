@@ -1,4 +1,7 @@
-//! A worker's life: watch the lanes, take part in loops, spin for a while, sleep.
+//! A worker's life: watch the lanes, take part in loops, do side work, spin for a while, sleep.
+//!
+//! A worker looks at loops and at side work in turn: after a loop at side work first, after a piece of side work at
+//! loops first. So neither keeps it from the other for longer than one loop, or one piece of work, lasts.
 
 use super::lane::Epoch;
 use super::shared::{Shared, Ticket};
@@ -9,10 +12,15 @@ use crate::stats::Stats;
 /// Works at `seat` until the crew is dismissed.
 pub(crate) fn work(shared: &Shared, seat: usize, crew: u64) {
     shared.take_place(seat);
-    let mut watch = Watch { shared, seat, seen: vec![Generation::default(); shared.lanes()] };
+    let mut watch = Watch {
+        shared,
+        seat,
+        seen: vec![Generation::default(); shared.lanes()],
+        side: Side { shared, seat, arrived: false, turn: 0 },
+    };
     let mut idle = Idle::new(shared.spin);
     while shared.crew() == crew {
-        if watch.take_part() {
+        if watch.take_part() || watch.side.look() {
             idle.end();
         } else {
             match idle.next() {
@@ -22,6 +30,7 @@ pub(crate) fn work(shared: &Shared, seat: usize, crew: u64) {
             }
         }
     }
+    watch.side.depart();
 }
 
 /// Which loop of each lane the worker has dealt with.
@@ -29,16 +38,74 @@ struct Watch<'a> {
     shared: &'a Shared,
     seat: usize,
     seen: Vec<Generation>,
+    side: Side<'a>,
+}
+
+/// The worker's part in what it does besides loops.
+struct Side<'a> {
+    shared: &'a Shared,
+    seat: usize,
+    /// Whether there is any such work on this pool, and it knows of this worker.
+    arrived: bool,
+    /// Counts the looks.
+    turn: u32,
+}
+
+impl Side<'_> {
+    /// Does one piece of work, if there is any.
+    #[inline]
+    fn look(&mut self) -> bool {
+        let Some(work) = self.shared.side_work() else {
+            return false;
+        };
+        if !self.arrived {
+            self.arrived = true;
+            work.arrive(self.seat);
+        }
+        self.turn = self.turn.wrapping_add(1);
+        work.look(self.shared, self.seat, self.turn)
+    }
+
+    /// The worker is about to do something else for a while; gives back whether it has done some work first.
+    fn turn_away(&self) -> bool {
+        let work = self.shared.side_work().filter(|_| self.arrived);
+        work.is_some_and(|work| work.turn_away(self.shared, self.seat))
+    }
+
+    /// As [`turn_away`](Self::turn_away), for a loop: work that waits is left to others.
+    #[cold]
+    fn turn_to_loop(&self) -> bool {
+        let worked = self.turn_away();
+        if let Some(work) = self.shared.side_work() {
+            work.hand_over(self.shared);
+        }
+        worked
+    }
+
+    fn waits(&self) -> bool {
+        self.shared.side_work().is_some_and(|work| work.waits())
+    }
+
+    fn depart(&self) {
+        if let Some(work) = self.shared.side_work() {
+            work.depart(self.shared, self.seat);
+        }
+    }
 }
 
 impl Watch<'_> {
-    /// Takes part in every open loop that has room for this seat; gives back whether there was one.
+    /// Takes part in every open loop that has room for this seat; gives back whether there was one, or other work.
     fn take_part(&mut self) -> bool {
         let mut took_part = false;
+        let side = &mut self.side;
         for (lane, seen) in self.shared.watched().iter().zip(&mut self.seen) {
-            let epoch = lane.epoch();
+            let mut epoch = lane.epoch();
             if epoch.generation() == *seen {
                 continue;
+            }
+            if side.arrived && lane.could_enter(epoch, self.seat) && side.turn_to_loop() {
+                took_part = true;
+                epoch = lane.epoch();
             }
             match lane.enter(epoch, self.seat) {
                 Entry::NotNow => {}
@@ -47,6 +114,7 @@ impl Watch<'_> {
                     *seen = epoch.generation();
                     join(self.shared, lane, epoch, self.seat, entry);
                     took_part = true;
+                    side.look();
                 }
             }
         }
@@ -55,12 +123,18 @@ impl Watch<'_> {
 
     /// Sleeps until woken, unless there is something to do.
     fn sleep(&mut self, crew: u64) {
+        if self.side.turn_away() {
+            return;
+        }
         self.shared.sleepers.announce(self.seat);
         let open = |(lane, &seen): (&super::lane::Lane, &Generation)| {
             let epoch = lane.epoch();
             epoch.generation() != seen && lane.could_enter(epoch, self.seat)
         };
-        if self.shared.crew() != crew || self.shared.watched().iter().zip(&self.seen).any(open) {
+        if self.shared.crew() != crew
+            || self.shared.watched().iter().zip(&self.seen).any(open)
+            || self.side.waits()
+        {
             self.shared.sleepers.retract(self.seat);
             return;
         }

@@ -8,7 +8,7 @@ use super::{ByTier, Stats};
 #[derive(Debug, Default)]
 pub(crate) struct Counters([AtomicU64; FIELDS]);
 
-const FIELDS: usize = 18;
+const FIELDS: usize = 24;
 
 impl Counters {
     /// Adds `stats`; only one thread at a time may call it.
@@ -46,6 +46,9 @@ fn to_array(stats: &Stats) -> [u64; FIELDS] {
         remote_passes,
         parks,
         wakes,
+        jobs,
+        jobs_pinned,
+        jobs_inline,
     } = *stats;
     [
         loops,
@@ -66,6 +69,12 @@ fn to_array(stats: &Stats) -> [u64; FIELDS] {
         remote_passes,
         parks,
         wakes,
+        jobs.llc,
+        jobs.node,
+        jobs.remote,
+        jobs.unknown,
+        jobs_pinned,
+        jobs_inline,
     ]
 }
 
@@ -91,6 +100,9 @@ fn from_array(numbers: [u64; FIELDS]) -> Stats {
         remote_passes: next(),
         parks: next(),
         wakes: next(),
+        jobs: tiers(&mut next),
+        jobs_pinned: next(),
+        jobs_inline: next(),
     }
 }
 

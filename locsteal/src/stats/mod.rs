@@ -1,6 +1,7 @@
 //! What a pool has counted: how its loops were shared out, and how far iterations moved.
 
 mod counters;
+pub(crate) mod sites;
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub};
@@ -82,12 +83,24 @@ pub struct Stats {
     pub parks: u64,
     /// Workers woken for a loop.
     pub wakes: u64,
+    /// Jobs that workers ran, by the distance from the domain that they belong near to to the CPU that they began on.
+    pub jobs: ByTier,
+    /// Those of them for which the worker was pinned to their domain.
+    pub jobs_pinned: u64,
+    /// Jobs that ran in their submitter when they were submitted.
+    pub jobs_inline: u64,
 }
 
 impl Stats {
     /// The share of iterations that left the last-level cache of their block, 0 to 1; unknown homes are not counted.
     pub fn share_leaving_cache(&self) -> f64 {
         share(self.moved.node + self.moved.remote, self.iterations)
+    }
+
+    /// The share of jobs that workers ran in the last-level cache that the jobs belong near to, 0 to 1; unknown places
+    /// are not counted.
+    pub fn share_of_jobs_near(&self) -> f64 {
+        share(self.jobs.llc, self.jobs.total() - self.jobs.unknown)
     }
 
     /// The share of iterations that left the NUMA node of their block, 0 to 1; unknown homes are not counted.
@@ -132,7 +145,7 @@ fieldwise!(ByTier, llc: count, node: count, remote: count, unknown: count);
 fieldwise!(
     Stats, loops: count, serial_loops: count, joins: count, chunks: count, iterations: count,
     steals: tiers, moved: tiers, rescues: count, protected_skips: count, remote_passes: count,
-    parks: count, wakes: count
+    parks: count, wakes: count, jobs: tiers, jobs_pinned: count, jobs_inline: count
 );
 
 impl fmt::Display for ByTier {
@@ -162,7 +175,12 @@ impl fmt::Display for Stats {
             self.rescues, self.protected_skips
         )?;
         writeln!(f, "looks at other nodes: {}", self.remote_passes)?;
-        write!(f, "workers asleep: {} times, woken: {} times", self.parks, self.wakes)
+        writeln!(f, "workers asleep: {} times, woken: {} times", self.parks, self.wakes)?;
+        write!(
+            f,
+            "jobs on workers: {}; {} with the worker pinned, {} in the submitter instead",
+            self.jobs, self.jobs_pinned, self.jobs_inline
+        )
     }
 }
 

@@ -24,9 +24,10 @@ mod snapshot;
 mod sysfs;
 mod tree;
 
-#[cfg(test)]
+// No unsafe code is in here, and Miri would take minutes.
+#[cfg(all(test, not(miri)))]
 mod damaged_machines;
-#[cfg(test)]
+#[cfg(all(test, not(miri)))]
 mod odd_machines;
 #[cfg(test)]
 pub(crate) mod test_folder;

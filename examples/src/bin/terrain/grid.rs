@@ -98,8 +98,9 @@ pub(crate) mod tests {
         Grid { rows, columns, cell_width, cell_height, heights }
     }
 
+    /// Of 10 rows and 20 columns.
     fn raster(west: f64, south: f64, cell_size: f64) -> Raster {
-        Raster { rows: 1, columns: 2, west, south, cell_size, values: vec![0.0; 2] }
+        Raster { rows: 10, columns: 20, west, south, cell_size, values: vec![0.0; 200] }
     }
 
     #[test]
@@ -119,9 +120,30 @@ pub(crate) mod tests {
         let width = |raster, units| Grid::new(raster, units).cell_width;
         assert_eq!(width(raster(500_000.0, 4_000_000.0, 30.0), Units::Auto), 30.0);
         assert_eq!(width(raster(-84.0, 36.0, 0.001), Units::Metres), 0.001);
+        assert_ne!(width(raster(500_000.0, 36.0, 30.0), Units::Degrees), 30.0);
         let degrees = width(raster(-84.0, 36.0, 0.001), Units::Auto);
         assert!((degrees - 90.16).abs() < 0.01, "{degrees}");
-        assert_eq!(width(raster(-84.0, 89.9, 1.0), Units::Auto), 1.0);
+        // Up to the ranges' ends, and past each of them.
+        for (west, south) in [(340.0, 80.0), (-180.0, -90.0)] {
+            assert_ne!(width(raster(west, south, 1.0), Units::Auto), 1.0);
+        }
+        for (west, south) in [(341.0, 80.0), (340.0, 81.0), (-181.0, -90.0), (-180.0, -91.0)] {
+            assert_eq!(width(raster(west, south, 1.0), Units::Auto), 1.0);
+        }
+    }
+
+    #[test]
+    fn the_middle_of_the_grid_decides() {
+        // Ten degrees of latitude, around 60 degrees north.
+        let middle = Grid::new(raster(0.0, 55.0, 1.0), Units::Degrees);
+        let (width, height) = degree(60_f64.to_radians());
+        assert_eq!((middle.cell_width, middle.cell_height), (width, height));
+    }
+
+    #[test]
+    fn cells_without_data_are_not_known() {
+        let height = |east: f64, _| if east < 2.0 { east } else { f64::NAN };
+        assert_eq!(shaped((2, 5), (1.0, 1.0), height).known(), 4);
     }
 
     #[test]

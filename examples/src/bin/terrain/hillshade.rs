@@ -5,8 +5,10 @@
 //! surface's normal and the direction to the sun, and 0 on slopes that face away from it. No shadows are cast. At the
 //! grid's edges and beside missing data the estimate uses the neighbours that there are.
 
+use locsteal::{Pool, Schedule, par_for};
+
 use crate::grid::Grid;
-use crate::progress::Progress;
+use crate::progress::Bar;
 
 /// What the shade of a cell is computed from.
 pub(crate) struct Hillshade<'a> {
@@ -94,19 +96,24 @@ fn weighted(rises: [f32; 3]) -> f32 {
 }
 
 /// Computes the shade of every cell on one thread.
-pub(crate) fn serial(hillshade: &Hillshade<'_>, out: &mut [f32], progress: &Progress) {
+pub(crate) fn serial(hillshade: &Hillshade<'_>, out: &mut [f32], bar: &Bar) {
     for (cell, out) in out.iter_mut().enumerate() {
         *out = hillshade.at(cell);
-        progress.passed(cell);
+        bar.at(cell);
     }
 }
 
 /// Computes the shade of every cell. All cost the same.
-#[allow(clippy::needless_range_loop)]
-pub(crate) fn parallel(hillshade: &Hillshade<'_>, out: &mut [f32], progress: &Progress) {
+#[par_for(schedule = (schedule), pool = pool, progress = bar)]
+pub(crate) fn parallel(
+    hillshade: &Hillshade<'_>,
+    out: &mut [f32],
+    bar: &Bar,
+    pool: &Pool,
+    schedule: Schedule,
+) {
     for cell in 0..out.len() {
         out[cell] = hillshade.at(cell);
-        progress.passed(cell);
     }
 }
 
@@ -174,8 +181,8 @@ mod tests {
         let grid = shaped((20, 30), (10.0, 10.0), |east, south| (east * 0.3).sin() * south);
         let shades = Hillshade::new(&grid, 315.0, 45.0);
         let (mut one, mut other) = (vec![0.0; 600], vec![1.0; 600]);
-        serial(&shades, &mut one, &Progress::hidden());
-        parallel(&shades, &mut other, &Progress::hidden());
+        serial(&shades, &mut one, &Bar::hidden());
+        parallel(&shades, &mut other, &Bar::hidden(), Pool::global(), Schedule::Steal);
         assert_eq!(one, other);
     }
 }

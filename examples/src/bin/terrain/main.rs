@@ -17,15 +17,16 @@ mod sky_view;
 use std::error::Error;
 use std::fs;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Parser;
-use locsteal_examples::{Mismatch, Times, same_bits};
+use locsteal::{Pool, Schedule, Stats};
+use locsteal_examples::{Times, same_bits, schedule, schedule_name};
 
 use grid::{Grid, Units};
 use hillshade::Hillshade;
-use progress::Progress;
+use progress::Bar;
 use sky_view::SkyView;
 
 /// Computes the sky-view factor and the hillshade of every cell of an elevation grid, serially and in parallel, checks
@@ -57,6 +58,14 @@ struct Options {
     #[arg(long, value_enum, default_value_t = Units::Auto)]
     units: Units,
 
+    /// How the cells are shared out: auto, static, static(N), steal, dynamic, dynamic(N) or serial.
+    #[arg(short, long, default_value = "auto", value_parser = schedule)]
+    schedule: Schedule,
+
+    /// Threads that take part, the program's own among them; as many as the process may use if not given.
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4096))]
+    threads: Option<u16>,
+
     /// How many times each loop runs; the times shown are medians.
     #[arg(short, long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..=1000))]
     repeat: u16,
@@ -83,77 +92,91 @@ fn main() -> ExitCode {
 }
 
 fn run(options: &Options) -> Result<(), Box<dyn Error>> {
+    let own;
+    let pool = match options.threads {
+        None => Pool::global(),
+        Some(threads) => {
+            own = Pool::builder().threads(usize::from(threads)).build()?;
+            &own
+        }
+    };
     let input = options.input.display();
     let raster = esri::read(&options.input).map_err(|error| format!("{input}: {error}"))?;
     let grid = Grid::new(raster, options.units);
-    let results = compute(&grid, options)?;
-
-    let folder = &options.output;
-    fs::create_dir_all(folder)
-        .map_err(|error| format!("{}: cannot be made: {error}", folder.display()))?;
-    let mut written = Vec::new();
-    for (name, values) in
-        [("sky-view.png", &results.sky_view), ("hillshade.png", &results.hillshade)]
-    {
-        let path = folder.join(name);
-        picture::write(&path, &grid, values)
-            .map_err(|error| format!("{}: cannot be written: {error}", path.display()))?;
-        written.push(path.display().to_string());
-    }
+    let results = compute(&grid, pool, options)?;
+    let pictures = draw(&grid, &results, &options.output)?;
 
     let out = &mut io::stdout().lock();
     let Grid { rows, columns, cell_width, cell_height, .. } = grid;
     let (cells, known) = (rows * columns, grid.known());
-    writeln!(
-        out,
-        "{input}: {rows} rows, {columns} columns, {cells} cells of {cell_width:.1} m by {cell_height:.1} m, {known} with data"
-    )?;
-    writeln!(out, "both parallel results are the serial ones, bit for bit")?;
+    writeln!(out, "{input}: {rows} rows, {columns} columns, {cells} cells, {known} with data")?;
+    writeln!(out, "cells of {cell_width:.1} m by {cell_height:.1} m")?;
     writeln!(out)?;
-    writeln!(out, "{:12} {}", "loop", Times::HEADS)?;
-    writeln!(out, "{:12} {}", "sky view", results.sky_view_times)?;
-    writeln!(out, "{:12} {}", "hillshade", results.hillshade_times)?;
+    writeln!(out, "{:10} {}", "loop", Times::HEADS)?;
+    for result in &results {
+        writeln!(out, "{:10} {}", result.what, result.times)?;
+    }
+    writeln!(out, "the parallel results are the serial ones, bit for bit")?;
     writeln!(out)?;
-    writeln!(out, "pictures: {}", written.join(", "))?;
+    writeln!(out, "schedule: {}", schedule_name(options.schedule))?;
+    writeln!(out, "seats: {}", pool.threads())?;
+    writeln!(out, "{}", pool.locality())?;
+    for Outcome { what, stats, .. } in &results {
+        let (all, moved) = (stats.iterations, stats.moved);
+        let moved_in_all = moved.total();
+        writeln!(out, "{what}: {moved_in_all} of {all} iterations left their seat: {moved}")?;
+    }
+    writeln!(out)?;
+    writeln!(out, "pictures: {}", pictures.join(", "))?;
     Ok(())
 }
 
-struct Results {
-    sky_view: Vec<f32>,
-    sky_view_times: Times,
-    hillshade: Vec<f32>,
-    hillshade_times: Times,
+/// What came of one of the loops.
+struct Outcome {
+    what: &'static str,
+    /// The picture's file name.
+    picture: &'static str,
+    values: Vec<f32>,
+    times: Times,
+    /// What the pool counted while the parallel form ran.
+    stats: Stats,
 }
 
-fn compute(grid: &Grid, options: &Options) -> Result<Results, Box<dyn Error>> {
+/// Runs both loops, each in both forms, and checks that the forms agree.
+fn compute(grid: &Grid, pool: &Pool, options: &Options) -> Result<[Outcome; 2], Box<dyn Error>> {
     let cells = grid.heights.len();
-    let repeat = usize::from(options.repeat);
-    let progress = Progress::new((4 * repeat * cells) as u64);
-
-    progress.step("sky view");
+    let schedule = options.schedule;
+    let bar = &Bar::new(cells);
+    let mut serial = zeroed(cells)?;
+    let mut run = |what, picture, one: &dyn Fn(&mut [f32]), other: &dyn Fn(&mut [f32])| {
+        let mut values = zeroed(cells)?;
+        let before = pool.stats();
+        let times = Times::measure(
+            usize::from(options.repeat),
+            || {
+                bar.begin(format!("{what}, serial"));
+                one(&mut serial);
+            },
+            || {
+                bar.begin(format!("{what}, parallel"));
+                other(&mut values);
+            },
+        );
+        let stats = pool.stats() - before;
+        same_bits(what, &serial, &values, f32::to_bits)?;
+        Ok::<_, Box<dyn Error>>(Outcome { what, picture, values, times, stats })
+    };
     let sky = SkyView::new(grid, options.directions);
-    let (mut serial, mut sky_view) = (zeroed(cells)?, zeroed(cells)?);
-    let sky_view_times = Times::measure(
-        repeat,
-        || sky_view::serial(&sky, &mut serial, &progress),
-        || sky_view::parallel(&sky, &mut sky_view, &progress),
-    );
-    same("sky view", &serial, &sky_view)?;
-
-    progress.step("hillshade");
-    let shades = Hillshade::new(grid, options.sun_azimuth, options.sun_altitude);
-    let mut hillshade = zeroed(cells)?;
-    let hillshade_times = Times::measure(
-        repeat,
-        || hillshade::serial(&shades, &mut serial, &progress),
-        || hillshade::parallel(&shades, &mut hillshade, &progress),
-    );
-    same("hillshade", &serial, &hillshade)?;
-    Ok(Results { sky_view, sky_view_times, hillshade, hillshade_times })
-}
-
-fn same(what: &'static str, serial: &[f32], parallel: &[f32]) -> Result<(), Mismatch> {
-    same_bits(what, serial, parallel, f32::to_bits)
+    let sky_view =
+        run("sky view", "sky-view.png", &|out| sky_view::serial(&sky, out, bar), &|out| {
+            sky_view::parallel(&sky, out, bar, pool, schedule);
+        })?;
+    let sun = Hillshade::new(grid, options.sun_azimuth, options.sun_altitude);
+    let hillshade =
+        run("hillshade", "hillshade.png", &|out| hillshade::serial(&sun, out, bar), &|out| {
+            hillshade::parallel(&sun, out, bar, pool, schedule);
+        })?;
+    Ok([sky_view, hillshade])
 }
 
 /// An array of zeros, or an error where there is no memory for it.
@@ -164,4 +187,18 @@ fn zeroed(length: usize) -> Result<Vec<f32>, String> {
         .map_err(|_| format!("there is no memory for {length} cells"))?;
     array.resize(length, 0.0);
     Ok(array)
+}
+
+/// Writes the pictures into a folder, and says which.
+fn draw(grid: &Grid, results: &[Outcome], folder: &Path) -> Result<Vec<String>, String> {
+    fs::create_dir_all(folder)
+        .map_err(|error| format!("{}: cannot be made: {error}", folder.display()))?;
+    let draw = |result: &Outcome| {
+        let path = folder.join(result.picture);
+        match picture::write(&path, grid, &result.values) {
+            Ok(()) => Ok(path.display().to_string()),
+            Err(error) => Err(format!("{}: cannot be written: {error}", path.display())),
+        }
+    };
+    results.iter().map(draw).collect()
 }

@@ -12,8 +12,10 @@
 //! parameters for radiation modeling from digital elevation data", IEEE Transactions on Geoscience and Remote Sensing 28
 //! (1990), 963-969, whose own factor weighs the sky by the light that it sends to a sloping surface.
 
+use locsteal::{Pool, Schedule, par_for};
+
 use crate::grid::Grid;
-use crate::progress::Progress;
+use crate::progress::Bar;
 
 /// What the factor of a cell is computed from.
 pub(crate) struct SkyView<'a> {
@@ -98,9 +100,8 @@ impl Ray {
         let (columns, rows) = (east / grid.cell_width, -north / grid.cell_height);
         let along_columns = columns.abs() >= rows.abs();
         let (main, other) = if along_columns { (columns, rows) } else { (rows, columns) };
-        // A multiple of 2^-20: so its products with any number of steps are exact, directions along an axis or a
+        // A multiple of a power of two: so its products with any number of steps are exact, directions along an axis or a
         // diagonal hit the centres of cells, and no rounding can lead out of the grid.
-        const PARTS: f64 = (1 << 20) as f64;
         let drift = (other / main.abs() * PARTS).round() / PARTS;
         let (width, height) = if along_columns { (1.0, drift) } else { (drift, 1.0) };
         let length = f64::hypot(width * grid.cell_width, height * grid.cell_height) as f32;
@@ -115,11 +116,14 @@ impl Ray {
         if along as f64 * drift <= room {
             return along;
         }
-        let steps = (room / drift) as usize;
-        // The quotient may have been rounded up.
-        if steps as f64 * drift > room { steps - 1 } else { steps }
+        // The quotient is less than `along`, and so than 2^27, where doubles are at most 2^-25 apart; the next whole
+        // number is at least 2^-20 away from it, as it is a fraction by `PARTS * drift`. So it is not rounded up to it.
+        (room / drift) as usize
     }
 }
+
+/// A ray drifts by a multiple of one part of this many in each step.
+const PARTS: f64 = (1 << 20) as f64;
 
 /// The sine of an angle, given its tangent.
 fn sine(tangent: f32) -> f32 {
@@ -127,19 +131,24 @@ fn sine(tangent: f32) -> f32 {
 }
 
 /// Computes the factor of every cell on one thread.
-pub(crate) fn serial(sky: &SkyView<'_>, out: &mut [f32], progress: &Progress) {
+pub(crate) fn serial(sky: &SkyView<'_>, out: &mut [f32], bar: &Bar) {
     for (cell, out) in out.iter_mut().enumerate() {
         *out = sky.at(cell);
-        progress.passed(cell);
+        bar.at(cell);
     }
 }
 
 /// Computes the factor of every cell. How far a ray must be followed depends on the terrain, so cells differ in cost.
-#[allow(clippy::needless_range_loop)]
-pub(crate) fn parallel(sky: &SkyView<'_>, out: &mut [f32], progress: &Progress) {
+#[par_for(schedule = (schedule), pool = pool, progress = bar)]
+pub(crate) fn parallel(
+    sky: &SkyView<'_>,
+    out: &mut [f32],
+    bar: &Bar,
+    pool: &Pool,
+    schedule: Schedule,
+) {
     for cell in 0..out.len() {
         out[cell] = sky.at(cell);
-        progress.passed(cell);
     }
 }
 
@@ -245,7 +254,7 @@ mod tests {
             for directions in [1, 4, 8, 32, 97] {
                 let sky = SkyView::new(&grid, directions);
                 let mut out = vec![f32::NAN; rows * columns];
-                serial(&sky, &mut out, &Progress::hidden());
+                serial(&sky, &mut out, &Bar::hidden());
                 assert!(out.iter().all(|factor| (0.0..=1.0).contains(factor)), "{out:?}");
             }
         }
@@ -268,8 +277,8 @@ mod tests {
         let grid = shaped((20, 30), (10.0, 10.0), |east, south| (east * 0.3).sin() * south);
         let sky = SkyView::new(&grid, 16);
         let (mut one, mut other) = (vec![0.0; 600], vec![1.0; 600]);
-        serial(&sky, &mut one, &Progress::hidden());
-        parallel(&sky, &mut other, &Progress::hidden());
+        serial(&sky, &mut one, &Bar::hidden());
+        parallel(&sky, &mut other, &Bar::hidden(), Pool::global(), Schedule::Steal);
         assert_eq!(one, other);
     }
 }

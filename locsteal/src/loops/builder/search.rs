@@ -7,15 +7,15 @@ use super::{Attempt, Loop};
 use crate::loops::source::ParallelSource;
 
 /// What the lowest position that left a loop has given.
-pub(super) struct Lowest<E>(Mutex<Option<(u128, E)>>);
+pub(in crate::loops) struct Lowest<E>(Mutex<Option<(u128, E)>>);
 
 impl<E> Lowest<E> {
-    pub(super) const fn new() -> Self {
+    pub(in crate::loops) const fn new() -> Self {
         Self(Mutex::new(None))
     }
 
     /// Keeps `value` if no lower position has given one.
-    pub(super) fn give(&self, position: u128, value: E) {
+    pub(in crate::loops) fn give(&self, position: u128, value: E) {
         // Nothing panics while the lock is held: a value's drop, which is the user's code, comes after it.
         let mut lowest = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let loser = match &*lowest {
@@ -27,7 +27,7 @@ impl<E> Lowest<E> {
     }
 
     /// What was given for `position`.
-    pub(super) fn into_value(self, position: u128) -> Option<E> {
+    pub(in crate::loops) fn into_value(self, position: u128) -> Option<E> {
         let lowest = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
         lowest.filter(|(kept, _)| *kept == position).map(|(_, value)| value)
     }

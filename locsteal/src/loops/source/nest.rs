@@ -58,6 +58,20 @@ impl<A: RepeatableSource, B: RepeatableSource> Nest<A, B> {
     }
 }
 
+impl<A: ParallelSource, B: ParallelSource> Nest<A, B> {
+    /// The outer and the inner source.
+    #[inline]
+    pub(in crate::loops) fn sources(&self) -> (&A, &B) {
+        (&self.outer, &self.inner)
+    }
+
+    /// The positions that a position has in the outer and in the inner source.
+    #[inline]
+    pub(in crate::loops) fn coordinates(&self, position: u128) -> (u128, u128) {
+        divide(position, self.inner.length().last().unwrap_or(0))
+    }
+}
+
 /// The row and the column of a position, where a row ends at column `width_last`.
 fn divide(position: u128, width_last: u128) -> (u128, u128) {
     match (u64::try_from(position), u64::try_from(width_last)) {

@@ -1,16 +1,18 @@
 //! Running a marked loop: participants take chunks and run the chunk code on them.
 
 use std::marker::PhantomData;
-use std::panic::resume_unwind;
-use std::sync::{Mutex, PoisonError};
+use std::ops::ControlFlow;
 
 use super::accumulate::Sums;
+use super::code::{Arrays, ChunkCode, Prepared, YieldCode};
+use super::fill::{Fill, Yield};
 use super::frame::Frame;
 use super::leave::Ended;
 use super::tracker::Tracker;
-use crate::loops::launch::{Entry, MAX_LEN, Plan, launch};
-use crate::loops::own::{Area, Indices, Own};
-use crate::loops::participant::Participant;
+use crate::loops::builder::{self, Launch, search::Lowest};
+use crate::loops::drive::{Payload, Piece, Pieces};
+use crate::loops::progress::Progress;
+use crate::loops::reduce::{Leaves, Partials};
 use crate::loops::site::Site;
 use crate::loops::source::{IntoParallelSource, ParallelSource};
 use crate::{Locality, Pool, Schedule};
@@ -18,10 +20,9 @@ use crate::{Locality, Pool, Schedule};
 /// A marked loop over `S` whose items hold their index at `Part`, before it is run.
 #[must_use]
 pub struct Loop<'a, S, Part> {
-    site: &'static Site,
-    source: S,
-    plan: Plan,
-    pool: Option<&'a Pool>,
+    inner: builder::Loop<'a, S>,
+    /// Whether what is accumulated is joined in the order of the iterations.
+    ordered: bool,
     part: PhantomData<Part>,
 }
 
@@ -31,9 +32,8 @@ pub fn start<'a, Part, I: IntoParallelSource>(
     site: &'static Site,
     over: I,
 ) -> Loop<'a, I::Source, Part> {
-    let source = over.into_parallel_source();
-    let plan = Plan { memory: Some(site.memory()), ..Plan::default() };
-    Loop { site, source, plan, pool: None, part: PhantomData }
+    let inner = builder::source(over).name(site.label()).remembering(site.memory());
+    Loop { inner, ordered: false, part: PhantomData }
 }
 
 /// `schedule = static(size)`
@@ -50,98 +50,133 @@ pub const fn dynamic_chunk(size: usize) -> Schedule {
 pub struct Finished<E, R> {
     /// What the lowest iteration that left the loop took along; `None` if it was a `break`, or none left.
     pub left: Option<E>,
-    /// What all iterations accumulated; `None` if no iteration was run.
+    /// What was accumulated: by all iterations, or by those below the one that left and that one. `None` if none was run.
     pub sums: Option<R>,
 }
 
 /// The clauses.
-impl<'a, S: ParallelSource, Part> Loop<'a, S, Part> {
+impl<'a, S, Part> Loop<'a, S, Part> {
+    #[inline]
+    fn map(self, change: impl FnOnce(builder::Loop<'a, S>) -> builder::Loop<'a, S>) -> Self {
+        Self { inner: change(self.inner), ..self }
+    }
+
     /// `schedule = ..`
     #[inline]
-    pub fn schedule(mut self, schedule: Schedule) -> Self {
-        self.plan.schedule = schedule;
-        self
+    pub fn schedule(self, schedule: Schedule) -> Self
+    where
+        S: ParallelSource,
+    {
+        self.map(|inner| inner.schedule(schedule))
     }
 
     /// `locality = ..`
     #[inline]
-    pub fn locality(mut self, locality: Locality) -> Self {
-        self.plan.locality = locality;
-        self
+    pub fn locality(self, locality: Locality) -> Self
+    where
+        S: ParallelSource,
+    {
+        self.map(|inner| inner.locality(locality))
     }
 
     /// `grain = ..`
     #[inline]
-    pub fn grain(mut self, grain: usize) -> Self {
-        self.plan.grain = grain as u64;
-        self
+    pub fn grain(self, grain: usize) -> Self
+    where
+        S: ParallelSource,
+    {
+        self.map(|inner| inner.grain(grain as u64))
     }
 
     /// `threads = ..`
     #[inline]
-    pub fn threads(mut self, threads: usize) -> Self {
-        self.plan.threads = threads;
-        self
+    pub fn threads(self, threads: usize) -> Self
+    where
+        S: ParallelSource,
+    {
+        self.map(|inner| inner.threads(threads))
     }
 
     /// `pool = ..`
     #[inline]
-    pub fn pool<'b>(self, pool: &'b Pool) -> Loop<'b, S, Part>
+    pub fn pool(self, pool: &'a Pool) -> Self
     where
-        'a: 'b,
+        S: ParallelSource,
     {
-        Loop { pool: Some(pool), ..self }
+        self.map(|inner| inner.pool(pool))
+    }
+
+    /// `progress = ..`
+    #[inline]
+    pub fn progress(self, listener: impl Progress + 'a) -> Self
+    where
+        S: ParallelSource,
+    {
+        self.map(|inner| inner.progress(listener))
+    }
+
+    /// `reduce(reproducible, ..)`, and reductions in loops that can be left.
+    #[inline]
+    pub fn ordered(self) -> Self {
+        Self { ordered: true, ..self }
     }
 }
 
-macro_rules! run {
-    ($($run:ident($($own:ident: $element:ident),*) [$($bound:tt)*])*) => {
-        /// Running it, with the arrays that its iterations own.
-        impl<S: ParallelSource, Part> Loop<'_, S, Part> {$(
-            /// Runs the loop: `locals` and `sums` make a participant's state, `code` runs a chunk.
-            #[inline]
-            #[allow(clippy::too_many_arguments, reason = "generated code does not mind")]
-            pub fn $run<$($element,)* L, R, E>(
-                self,
-                $($own: Own<'_, $element>,)*
-                locals: impl Fn() -> L + Sync,
-                sums: impl Fn() -> R + Sync,
-                code: impl Fn(Frame<'_, S, Part>, $(Area, &mut [$element],)* &mut L, &mut R) -> Ended<E> + Sync,
-            ) -> Finished<E, R>
-            where
-                $($element: Send,)*
-                R: Sums,
-                E: Send,
-                $($bound)*
-            {
-                self.drive(locals, sums, |frame, locals, sums| {
-                    $(
-                        // SAFETY: `drive` calls this with frames that have no position in common, and positions that differ
-                        // have indices that differ (`Indices`), so that the ranges from the lowest to the highest index of
-                        // two frames do not overlap: indices are in order along the positions.
-                        let $own = unsafe { $own.part(frame.low()..=frame.high()) };
-                    )*
-                    code(frame, $($own.0, $own.1,)* locals, sums)
-                })
-            }
-        )*}
-    };
-}
+impl<S, Part, Owns, L, R, Locals, MakeSums, Code>
+    Prepared<Loop<'_, S, Part>, Owns, Locals, MakeSums, Code>
+where
+    Locals: Fn() -> L,
+    MakeSums: Fn() -> R,
+{
+    /// Runs the loop.
+    #[inline]
+    pub fn run<E>(self) -> Finished<E, R>
+    where
+        S: ParallelSource,
+        Owns: Arrays<S, Part>,
+        R: Sums,
+        E: Send,
+        Locals: Sync,
+        MakeSums: Sync,
+        Code: ChunkCode<S, Part, Owns, L, R, E> + Sync,
+    {
+        let Self { launch, arrays, locals, sums, code } = self;
+        arrays.check(launch.inner.items());
+        launch.drive(locals, sums, |frame, locals, sums| {
+            // SAFETY: they have been checked, and `drive` calls this with frames that have no position in common.
+            unsafe { code.run(frame, &arrays, locals, sums) }
+        })
+    }
 
-run! {
-    run_0() []
-    run_1(a: A) [S: Indices<Part>]
-    run_2(a: A, b: B) [S: Indices<Part>]
-    run_3(a: A, b: B, c: C) [S: Indices<Part>]
-    run_4(a: A, b: B, c: C, d: D) [S: Indices<Part>]
-    run_5(a: A, b: B, c: C, d: D, e: F) [S: Indices<Part>]
-    run_6(a: A, b: B, c: C, d: D, e: F, f: G) [S: Indices<Part>]
-    run_7(a: A, b: B, c: C, d: D, e: F, f: G, g: H) [S: Indices<Part>]
-    run_8(a: A, b: B, c: C, d: D, e: F, f: G, g: H, h: I) [S: Indices<Part>]
-    run_9(a: A, b: B, c: C, d: D, e: F, f: G, g: H, h: I, i: J) [S: Indices<Part>]
-    run_10(a: A, b: B, c: C, d: D, e: F, f: G, g: H, h: I, i: J, j: K) [S: Indices<Part>]
-    run_11(a: A, b: B, c: C, d: D, e: F, f: G, g: H, h: I, i: J, j: K, k: M) [S: Indices<Part>]
-    run_12(a: A, b: B, c: C, d: D, e: F, f: G, g: H, h: I, i: J, j: K, k: M, l: N) [S: Indices<Part>]
+    /// Runs a loop that yields. The values are `None` if it was left.
+    #[inline]
+    pub fn collect<V, T, E>(self) -> (Option<V>, Finished<E, R>)
+    where
+        S: ParallelSource,
+        Owns: Arrays<S, Part>,
+        V: Yield<T>,
+        T: Send,
+        R: Sums,
+        E: Send,
+        Locals: Sync,
+        MakeSums: Sync,
+        Code: YieldCode<S, Part, Owns, T, L, R, E> + Sync,
+    {
+        let Self { launch, arrays, locals, sums, code } = self;
+        arrays.check(launch.inner.items());
+        let length = launch.inner.items().length();
+        let mut finished = None;
+        let values = V::collect(length, |collector| {
+            let finished = finished.insert(launch.drive(locals, sums, |frame, locals, sums| {
+                // SAFETY: frames have no position in common.
+                let fill = unsafe { Fill::new(collector, frame.positions()) };
+                // SAFETY: as in `run`.
+                unsafe { code.run(frame, &arrays, fill, locals, sums) }
+            }));
+            finished.left.is_none()
+        });
+        (values, finished.unwrap_or(Finished { left: None, sums: None }))
+    }
 }
 
 impl<S: ParallelSource, Part> Loop<'_, S, Part> {
@@ -153,59 +188,48 @@ impl<S: ParallelSource, Part> Loop<'_, S, Part> {
         sums: impl Fn() -> R + Sync,
         code: impl Fn(Frame<'_, S, Part>, &mut L, &mut R) -> Ended<E> + Sync,
     ) -> Finished<E, R> {
-        let pool = self.pool.unwrap_or_else(|| Pool::global());
-        let mut finished = Finished { left: None, sums: None };
-        let Some(last) = self.source.length().last() else { return finished };
-        let mut base = 0;
-        loop {
-            // Most loops have one segment.
-            let len = u64::try_from(last - base).ok().and_then(|span| span.checked_add(1));
-            let len = len.map_or(MAX_LEN, |len| len.min(MAX_LEN));
-            let segment = Segment {
-                source: &self.source,
-                base,
+        let mut finished: Finished<E, R> = Finished { left: None, sums: None };
+        let ordered = self.ordered && !R::NONE;
+        self.inner.drive_segments(|launch| {
+            let chunks = Chunks {
                 locals: &locals,
                 sums: &sums,
                 code: &code,
-                total: Mutex::new(finished.sums.take()),
-                left: Mutex::new(None),
+                left: Lowest::new(),
                 part: PhantomData,
             };
-            let outcome = launch(pool, &self.plan, len, &segment);
-            if let Some((_, payload)) = outcome.panic {
-                resume_unwind(payload);
+            let (exit, total) = if ordered {
+                chunks.run_in_order(launch)?
+            } else {
+                chunks.run_in_any_order(launch)?
+            };
+            match (&mut finished.sums, total) {
+                (Some(total), Some(later)) => total.merge(later),
+                (total, later @ Some(_)) => *total = later,
+                (_, None) => {}
             }
-            finished.sums = segment.total.into_inner().unwrap_or_else(PoisonError::into_inner);
-            if let Some(exit) = outcome.exit {
-                let left = segment.left.into_inner().unwrap_or_else(PoisonError::into_inner);
-                finished.left = left.and_then(|(position, how)| how.filter(|_| position == exit));
-                return finished;
-            }
-            if u128::from(len) > last - base {
-                return finished;
-            }
-            base += u128::from(len);
-        }
+            let Some(exit) = exit else { return Ok(ControlFlow::Continue(())) };
+            finished.left = chunks.left.into_value(u128::from(exit));
+            Ok(ControlFlow::Break(()))
+        });
+        finished
     }
 }
 
-/// As many positions of a loop as can be launched at once.
-struct Segment<'a, S, Part, Locals, Sums, R, E, Code> {
-    source: &'a S,
-    /// The first position.
-    base: u128,
-    locals: &'a Locals,
-    sums: &'a Sums,
-    code: &'a Code,
-    /// What the participants that are done have accumulated.
-    total: Mutex<Option<R>>,
-    /// The lowest position that left the loop, and how.
-    left: Mutex<Option<(u64, Option<E>)>>,
-    part: PhantomData<fn() -> Part>,
+/// What is done with the chunks of a segment.
+struct Chunks<'c, S, Part, Locals, MakeSums, Code, E> {
+    locals: &'c Locals,
+    sums: &'c MakeSums,
+    code: &'c Code,
+    /// What the lowest iteration that left took along.
+    left: Lowest<E>,
+    part: PhantomData<fn(&S) -> Part>,
 }
 
-impl<S, Part, L, R, E, Locals, MakeSums, Code> Entry
-    for Segment<'_, S, Part, Locals, MakeSums, R, E, Code>
+/// The position at which a segment was left, and what was accumulated in it.
+type Run<R> = Result<(Option<u64>, Option<R>), Payload>;
+
+impl<S, Part, L, R, E, Locals, MakeSums, Code> Chunks<'_, S, Part, Locals, MakeSums, Code, E>
 where
     S: ParallelSource,
     R: Sums,
@@ -215,49 +239,65 @@ where
     Code: Fn(Frame<'_, S, Part>, &mut L, &mut R) -> Ended<E> + Sync,
 {
     #[inline]
-    fn run(&self, participant: &mut Participant<'_>) {
+    fn run_in_any_order(&self, launch: Launch<'_, S>) -> Run<R> {
+        let partials = Partials::new();
+        let exit = launch.run(|pieces| {
+            let mut state = None;
+            while let Some(piece) = pieces.next() {
+                // Only who has something to do makes itself a state.
+                let (locals, sums) = state.get_or_insert_with(|| ((self.locals)(), (self.sums)()));
+                self.run_chunk(piece, locals, sums);
+            }
+            if let Some((_, sums)) = state
+                && !R::NONE
+            {
+                partials.add(sums, R::merge);
+            }
+        })?;
+        Ok((exit, partials.into_total()))
+    }
+
+    #[inline]
+    fn run_in_order(&self, launch: Launch<'_, S>) -> Run<R> {
+        let leaves = Leaves::new(launch.length());
+        let exit = launch.unit(leaves.unit()).run(|pieces| self.run_leaves(&leaves, pieces))?;
+        Ok((exit, leaves.into_total(exit, R::merge)))
+    }
+
+    fn run_leaves(&self, leaves: &Leaves<R>, pieces: &mut Pieces<'_, '_, S>) {
         let mut state = None;
-        while let Some(chunk) = participant.next() {
-            let tracker = Tracker::new(participant);
-            // Only who has something to do makes itself a state.
-            let (locals, sums) = state.get_or_insert_with(|| ((self.locals)(), (self.sums)()));
-            // SAFETY: the launcher hands out each position of the segment once, and the segments of a loop have no position
-            // in common. `drive` keeps the source where it is while the loop runs.
-            let frame = unsafe {
-                Frame::new(self.source, &tracker, self.base, chunk.start, chunk.end - chunk.start)
-            };
-            let ended = (self.code)(frame, locals, sums);
-            if let Some(position) = tracker.stopped() {
-                self.leave(position, ended);
-                participant.exit_at(position);
+        let mut done = leaves.run();
+        'pieces: while let Some(piece) = pieces.next() {
+            let locals = state.get_or_insert_with(self.locals);
+            let mut rest = Some(piece);
+            while let Some(piece) = rest {
+                let begin = piece.positions().start;
+                let (leaf, after) = piece.split_off(leaves.leaf_at(begin).end);
+                rest = after;
+                let mut sums = (self.sums)();
+                if let Some(position) = self.run_chunk(leaf, locals, &mut sums) {
+                    done.exit(position, sums, &R::merge);
+                    continue 'pieces;
+                }
+                done.push(begin, sums, &R::merge);
             }
-        }
-        if let Some((_, sums)) = state
-            && !R::NONE
-        {
-            let mut total = self.total.lock().unwrap_or_else(PoisonError::into_inner);
-            match &mut *total {
-                Some(total) => total.merge(sums),
-                total => *total = Some(sums),
-            }
+            done.hand_in(&R::merge);
         }
     }
-}
 
-impl<S, Part, Locals, MakeSums, R, E, Code> Segment<'_, S, Part, Locals, MakeSums, R, E, Code> {
-    /// Notes that the iteration at `position` left the loop, unless a lower one has.
-    #[cold]
-    fn leave(&self, position: u64, ended: Ended<E>) {
-        let how = match ended {
-            Ended::Through => None,
-            Ended::Left(how) => Some(how),
-        };
-        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
-        let loser = match &mut *left {
-            Some((lowest, _)) if *lowest <= position => how,
-            slot => slot.replace((position, how)).and_then(|(_, how)| how),
-        };
-        drop(left);
-        drop(loser);
+    /// Runs a chunk; gives the position at which it was left, if it was.
+    #[inline]
+    fn run_chunk(&self, piece: Piece<'_, '_, S>, locals: &mut L, sums: &mut R) -> Option<u64> {
+        let (source, participant, base, positions) = piece.dismantle();
+        let tracker = Tracker::new(participant);
+        // SAFETY: a piece is the right to run its positions once, and borrows the source for longer than the frame lives.
+        let frame = unsafe { Frame::new(source, &tracker, base, positions) };
+        let ended = (self.code)(frame, locals, sums);
+        let position = tracker.stopped()?;
+        if let Ended::Left(how) = ended {
+            self.left.give(u128::from(position), how);
+        }
+        participant.exit_at(position);
+        Some(position)
     }
 }

@@ -1,0 +1,39 @@
+//! Jobs: closures that run on a worker near to the thread that submitted them, or in that thread itself.
+//!
+//! `README.md` beside this file tells the protocols. The affinity guard, which keeps a job in its domain on a worker of
+//! another one, is `affinity/guard.rs`.
+//!
+//! | file | holds |
+//! | --- | --- |
+//! | `builder.rs` | submitting: [`job`], [`spawn_near`], [`JobBuilder`] |
+//! | `handle.rs` | [`JobHandle`]: joining and awaiting |
+//! | `scope.rs` | [`scope`]: jobs that borrow |
+//! | `cell.rs`, `word.rs` | a job's memory, and its state as one word |
+//! | `desk.rs` | a pool's desk: what submitters and idle workers do |
+//! | `queues.rs`, `mailbox.rs`, `routes.rs` | where jobs wait, how they come to an idle worker, who is near to whom |
+//! | `policy.rs`, `site.rs` | inline or offloaded: what call sites learn |
+//! | `stack.rs` | room on the stack for jobs that are run in place |
+
+mod builder;
+mod cell;
+mod desk;
+mod handle;
+#[cfg(all(test, not(loom)))]
+mod job_tests;
+#[cfg(all(test, loom))]
+mod loom_tests;
+mod mailbox;
+mod policy;
+#[cfg(all(test, not(loom)))]
+mod policy_tests;
+mod queues;
+mod routes;
+mod scope;
+mod site;
+mod stack;
+mod word;
+
+pub use builder::{JobBuilder, Policy, job, spawn_near};
+pub use handle::JobHandle;
+pub use scope::{Scope, scope};
+pub use site::JobSite;

@@ -1,0 +1,229 @@
+//! Scopes: jobs that may borrow what lives outside of them.
+//!
+//! The shape is that of `std::thread::scope`: the two lifetimes are the standard library's, and so is the reasoning.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+use super::cell::{Job, Payload, drop_quietly};
+use super::stack;
+use crate::pool::{Bell, lock};
+use crate::sync::{AtomicUsize, Memory, Mutex, Ordering, yield_now};
+
+/// Where jobs that borrow from `'env` are spawned; made by [`scope`].
+pub struct Scope<'scope, 'env: 'scope> {
+    core: ScopeCore,
+    /// Invariant, so that nobody shortens or prolongs what is borrowed.
+    scope: PhantomData<&'scope mut &'scope ()>,
+    env: PhantomData<&'env mut &'env ()>,
+}
+
+/// Calls `f` with a scope in which jobs can be spawned that borrow from outside of it, and returns once all of them have
+/// ended.
+///
+/// At its end a scope takes those jobs back that nobody has begun, and runs them in place; then it waits for the others.
+/// So it ends even if no worker is free. Scopes may be opened anywhere: in loops, in jobs, in each other.
+///
+/// # Panics
+///
+/// If `f` panics, or a job of which no handle has carried the panic to somebody else: with the payload of `f`, else
+/// with that of the job that was spawned first among those that panicked. All jobs have ended by then.
+///
+/// # Examples
+///
+/// ```
+/// use locsteal::spawn_near;
+///
+/// let (mut left, mut right) = (vec![3, 1, 2], vec![6, 5, 4]);
+/// locsteal::scope(|s| {
+///     let smallest = spawn_near!(<scope = s> || {
+///         left.sort_unstable();
+///         left[0]
+///     });
+///     right.sort_unstable();
+///     assert_eq!(smallest.join(), 1);
+/// });
+/// assert_eq!((left, right), (vec![1, 2, 3], vec![4, 5, 6]));
+/// ```
+pub fn scope<'env, F, T>(f: F) -> T
+where
+    F: for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> T,
+{
+    let scope = Scope { core: ScopeCore::new(), scope: PhantomData, env: PhantomData };
+    let value = catch_unwind(AssertUnwindSafe(|| f(&scope)));
+    let panic = scope.core.end();
+    match (value, panic) {
+        (Ok(value), None) => value,
+        (Ok(value), Some(payload)) => {
+            drop_quietly(value);
+            resume_unwind(payload)
+        }
+        (Err(payload), other) => {
+            drop_quietly(other);
+            resume_unwind(payload)
+        }
+    }
+}
+
+impl Scope<'_, '_> {
+    pub(super) fn core(&self) -> &ScopeCore {
+        &self.core
+    }
+}
+
+impl fmt::Debug for Scope<'_, '_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Scope")
+            .field("live_jobs", &(self.core.live.load(Ordering::Relaxed) / ONE))
+            .finish()
+    }
+}
+
+/// What a scope and its jobs share. It lives on the stack of the scope's owner.
+pub(super) struct ScopeCore {
+    /// How many jobs have not ended, in units of [`ONE`], and whether the owner sleeps on the bell: [`ASLEEP`].
+    live: AtomicUsize,
+    bell: Bell,
+    /// The jobs, those spawned first in front; those that are over are thrown out from time to time.
+    jobs: Mutex<Vec<Job>>,
+    memory: Memory,
+}
+
+const ASLEEP: usize = 1;
+const ONE: usize = 2;
+
+impl ScopeCore {
+    pub(super) fn new() -> Self {
+        Self {
+            live: AtomicUsize::new(0),
+            bell: Bell::new(),
+            jobs: Mutex::new(Vec::new()),
+            memory: Memory::new(),
+        }
+    }
+
+    /// A job is about to be submitted.
+    pub(super) fn job_begins(&self) {
+        // Relaxed: it is the owner, or a job that is counted itself, so the scope cannot end meanwhile.
+        self.live.fetch_add(ONE, Ordering::Relaxed);
+    }
+
+    /// Puts a job, which the scope holds, on the list, so that the owner can take it back.
+    pub(super) fn list(&self, job: Job) {
+        let mut over = Vec::new();
+        {
+            let mut jobs = lock(&self.jobs);
+            if jobs.len() == jobs.capacity() {
+                over = jobs.extract_if(.., |job| job.is_over()).collect();
+                let spare = jobs.len().max(16);
+                jobs.reserve(spare);
+            }
+            jobs.push(job);
+        }
+        for job in over {
+            drop_quietly(job.leave_scope());
+        }
+        if self.live.load(Ordering::Relaxed) & ASLEEP != 0 {
+            // A job of the scope has spawned this one, while its owner sleeps.
+            self.bell.ring();
+        }
+    }
+
+    /// A job that was counted has ended. The scope may be gone when this returns.
+    pub(super) fn job_ended(&self) {
+        // Release: pairs with the acquire in `end`, so that the owner sees all that the job did. Acquire: for the
+        // store below, which must not come to others before what they did.
+        self.memory.used();
+        if self.live.fetch_sub(ONE, Ordering::AcqRel) == ONE | ASLEEP {
+            // The owner stays until the store, which is the last access here.
+            self.bell.ring();
+            self.memory.used();
+            // Release: as above; what earlier jobs released is acquired above.
+            self.live.store(0, Ordering::Release);
+        }
+    }
+
+    /// Returns when all jobs have ended; gives back the first panic that nobody else can claim.
+    pub(super) fn end(&self) -> Option<Payload> {
+        loop {
+            self.run_unstarted();
+            // Acquire: pairs with `job_ended`.
+            let live = self.live.load(Ordering::Acquire);
+            if live == 0 {
+                break;
+            }
+            if self
+                .live
+                .compare_exchange(live, live | ASLEEP, Ordering::Relaxed, Ordering::Relaxed)
+                .is_err()
+            {
+                continue;
+            }
+            // A job listed before the owner was seen asleep must be seen now: the list's lock orders the two.
+            if !self.has_unstarted() {
+                self.bell.wait();
+            }
+            if self.wakes() {
+                break;
+            }
+        }
+        self.memory.ends();
+        let jobs = std::mem::take(&mut *lock(&self.jobs));
+        let mut first = None;
+        for panic in jobs.into_iter().filter_map(Job::leave_scope) {
+            match first {
+                None => first = Some(panic),
+                Some(_) => drop_quietly(panic),
+            }
+        }
+        first
+    }
+
+    /// The owner says that it does not sleep any more; true if all jobs have ended.
+    fn wakes(&self) -> bool {
+        loop {
+            // Acquire: pairs with `job_ended`.
+            let live = self.live.load(Ordering::Acquire);
+            match live {
+                0 => return true,
+                // The last job is about to say that it touches the scope no more.
+                ASLEEP => yield_now(),
+                _ => {
+                    let awake = live & !ASLEEP;
+                    if self
+                        .live
+                        .compare_exchange(live, awake, Ordering::Relaxed, Ordering::Relaxed)
+                        .is_ok()
+                    {
+                        return false;
+                    }
+                }
+            }
+        }
+    }
+
+    #[cfg(all(test, not(loom)))]
+    pub(super) fn listed(&self) -> usize {
+        lock(&self.jobs).len()
+    }
+
+    fn has_unstarted(&self) -> bool {
+        lock(&self.jobs).iter().any(Job::is_waiting)
+    }
+
+    /// Runs the jobs that nobody has begun.
+    fn run_unstarted(&self) {
+        let mut from = 0;
+        loop {
+            let job = {
+                let jobs = lock(&self.jobs);
+                let found = jobs[from.min(jobs.len())..].iter().position(Job::is_waiting);
+                let Some(next) = found else { return };
+                from = from.min(jobs.len()) + next + 1;
+                jobs[from - 1].for_scope()
+            };
+            stack::with_room(job, |job| job.run_for_scope());
+        }
+    }
+}

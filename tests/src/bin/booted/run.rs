@@ -1,0 +1,130 @@
+//! The command line, and what is done for each of its words.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use locsteal_tests::locality::kernel::Machine;
+use locsteal_tests::locality::{self, SET_MASKS, Setting, set_masks};
+
+use crate::emulator::{Emulator, End};
+use crate::guest;
+use crate::machines::{RECIPES, Recipe};
+use crate::table::{self, Facts, Row};
+
+const USAGE: &str = "\
+Boots made-up machines in an emulator and runs the checks of locality in each.
+
+usage: booted all       every machine
+       booted short     those that show the most
+       booted NAME...   these
+       booted list      tells their names
+       booted here      runs the checks on this machine, without an emulator
+
+exit code: 0 all checks have passed, 1 not so, 2 wrong usage, 3 something is missing";
+
+/// The longest that a machine may take. Ten times what the largest takes on a machine that has nothing else to do.
+const TIME: Duration = Duration::from_secs(600);
+
+pub(crate) fn run(words: &[String]) -> ExitCode {
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    match *words {
+        ["all"] => boot_all(&Vec::from_iter(RECIPES)),
+        ["short"] => boot_all(&RECIPES.iter().filter(|recipe| recipe.short).collect::<Vec<_>>()),
+        ["list"] => {
+            for recipe in RECIPES {
+                println!("{:<12} {}", recipe.name, recipe.about);
+            }
+            ExitCode::SUCCESS
+        }
+        ["here"] => check(&setting(None)),
+        // What a guest runs. The kernel hands some of its own arguments on to process 1.
+        [.., "guest", name] if std::process::id() == 1 => guest::run(name),
+        ["checks", name] => check(&setting(Recipe::named(name))),
+        [SET_MASKS, ref masks @ ..] => match set_masks(masks) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                eprintln!("masks cannot be set: {error}");
+                ExitCode::FAILURE
+            }
+        },
+        [] => usage(None),
+        _ => {
+            let recipes: Option<Vec<&'static Recipe>> =
+                words.iter().map(|name| Recipe::named(name)).collect();
+            match recipes {
+                Some(recipes) => boot_all(&recipes),
+                None => usage(words.iter().find(|name| Recipe::named(name).is_none())),
+            }
+        }
+    }
+}
+
+fn usage(unknown: Option<&&str>) -> ExitCode {
+    if let Some(unknown) = unknown {
+        eprintln!("no machine is named {unknown}: `booted list` tells their names\n");
+    }
+    eprintln!("{USAGE}");
+    ExitCode::from(2)
+}
+
+fn setting(recipe: Option<&Recipe>) -> Setting {
+    Setting {
+        machine: Machine::read(),
+        known: recipe.map(Recipe::known),
+        seats: recipe.and_then(|recipe| recipe.seats),
+        mask_setter: std::env::current_exe().ok(),
+        group: recipe.filter(|recipe| recipe.name == "remask").map(|_| PathBuf::from(guest::GROUP)),
+        unplug: recipe.is_some_and(|recipe| recipe.name == "offline"),
+    }
+}
+
+fn check(setting: &Setting) -> ExitCode {
+    table::tell_facts(&setting.machine);
+    if locality::run(setting) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn boot_all(recipes: &[&'static Recipe]) -> ExitCode {
+    let emulator = match Emulator::find() {
+        Ok(emulator) => emulator,
+        Err(missing) => {
+            eprintln!("{missing}");
+            return ExitCode::from(3);
+        }
+    };
+    let rows: Vec<Row> = recipes.iter().map(|recipe| boot(&emulator, recipe)).collect();
+    print!("\n{}", table::markdown(&rows));
+    let passed = rows.iter().filter(|row| row.good).count();
+    println!("\n{passed} passed, {} failed", rows.len() - passed);
+    if passed == rows.len() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn boot(emulator: &Emulator, recipe: &'static Recipe) -> Row {
+    println!("{}: {}", recipe.name, recipe.about);
+    let start = Instant::now();
+    let (mut facts, mut ended) = (Facts::default(), None);
+    let end = emulator.run(recipe, TIME, |line| {
+        if let Some(code) = line.strip_prefix(guest::END) {
+            ended = Some(code.trim() == "0");
+        } else if !facts.take(line) {
+            println!("  {line}");
+        }
+    });
+    let good = ended == Some(true);
+    let seconds = start.elapsed().as_secs_f32();
+    println!("  {} in {seconds:.0} s", if good { "all passed" } else { "FAILED" });
+    match end {
+        Err(error) => println!("  the emulator cannot be run: {error}"),
+        Ok(End::OutOfTime) => println!("  it was still at this after {} s", TIME.as_secs()),
+        Ok(End::Over) if ended.is_none() => {
+            println!("  the machine went off before the checks were over; its last messages:");
+            let console = std::fs::read_to_string(emulator.console(recipe)).unwrap_or_default();
+            let lines: Vec<&str> = console.lines().collect();
+            for line in &lines[lines.len().saturating_sub(20)..] {
+                println!("  | {line}");
+            }
+        }
+        Ok(End::Over) => {}
+    }
+    Row { recipe, facts, good }
+}

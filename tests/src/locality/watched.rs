@@ -1,0 +1,55 @@
+//! A pool whose workers the kernel is asked about.
+
+use std::collections::BTreeMap;
+use std::ops::Deref;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use locsteal::{Pool, PoolBuilder};
+
+use super::kernel::{self, Numbers, Worker};
+
+/// A pool whose threads have names that no other pool's have, not even one's that has just ended: the kernel still
+/// shows its threads for a moment.
+pub(super) struct Watched {
+    pool: Pool,
+    name: String,
+}
+
+impl Watched {
+    pub(super) fn new(builder: PoolBuilder) -> Self {
+        static MADE: AtomicUsize = AtomicUsize::new(0);
+        let name = format!("seat{}", MADE.fetch_add(1, Relaxed));
+        Self { pool: builder.name(&*name).build().expect("a pool"), name }
+    }
+
+    /// The workers by seat. A pool of one has none.
+    pub(super) fn workers(&self) -> BTreeMap<usize, Worker> {
+        let seats = self.pool.threads();
+        if seats == 1 {
+            return BTreeMap::new();
+        }
+        // A listing of threads can leave one out while another ends.
+        let mut workers = kernel::workers(&self.name);
+        for _ in 0..100 {
+            if workers.len() >= seats {
+                break;
+            }
+            workers = kernel::workers(&self.name);
+        }
+        assert!(workers.keys().copied().eq(0..seats), "{seats} seats, {workers:?}");
+        workers
+    }
+
+    /// The workers' masks by seat.
+    pub(super) fn masks(&self) -> BTreeMap<usize, Numbers> {
+        self.workers().into_iter().map(|(seat, worker)| (seat, worker.mask)).collect()
+    }
+}
+
+impl Deref for Watched {
+    type Target = Pool;
+
+    fn deref(&self) -> &Pool {
+        &self.pool
+    }
+}

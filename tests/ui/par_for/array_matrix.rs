@@ -1,0 +1,12 @@
+use locsteal::par_for;
+
+#[par_for]
+fn f(c: &mut [f64], n: usize, m: usize) {
+    for i in 0..n {
+        for j in 0..m {
+            c[i * m + j] = 1.0;
+        }
+    }
+}
+
+fn main() {}

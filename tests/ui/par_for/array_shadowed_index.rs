@@ -1,0 +1,12 @@
+use locsteal::par_for;
+
+#[par_for]
+fn f(y: &mut [f64]) {
+    for i in 0..y.len() {
+        y[i] = 1.0;
+        let i = i / 2;
+        y[i] = 2.0;
+    }
+}
+
+fn main() {}

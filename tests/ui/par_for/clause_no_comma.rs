@@ -1,0 +1,8 @@
+use locsteal::par_for;
+
+#[par_for(schedule = steal grain = 4)]
+fn f() {
+    for _ in 0..2 {}
+}
+
+fn main() {}

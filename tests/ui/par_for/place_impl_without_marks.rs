@@ -1,0 +1,10 @@
+use locsteal::par_for;
+
+struct S;
+
+#[par_for]
+impl S {
+    fn f(&self) {}
+}
+
+fn main() {}
