@@ -87,6 +87,11 @@ impl Queues {
         }
     }
 
+    #[cfg(all(test, not(loom)))]
+    pub(super) fn set_courtesy(&mut self, ticks: u64) {
+        self.courtesy = ticks;
+    }
+
     fn id(&self) -> usize {
         std::ptr::from_ref(self).addr()
     }
