@@ -204,6 +204,41 @@ fn jobs_that_spawn_jobs_do_not_keep_others_waiting_for_ever() {
 }
 
 #[test]
+fn jobs_that_were_taken_back_do_not_pile_up() {
+    let (shared, jobs) = (shared(), Jobs::new());
+    let desk = Desk::of(&shared);
+    let queues = desk.queues();
+    // From outside, and on a worker.
+    for seat in [None, Some(2)] {
+        seat.into_iter().for_each(|seat| queues.arrive(seat));
+        for number in 0..20_000 {
+            if number % 1_000 == 0 {
+                submit(desk, &shared, jobs.job(1, number));
+            }
+            let circumstances =
+                Circumstances { domain: Some(1), lesson: Lesson::NONE, scope: None };
+            // SAFETY: nothing is borrowed.
+            let (job, claim) = unsafe { make(move || number, circumstances) };
+            submit(desk, &shared, job);
+            assert_eq!(claim.take_back().unwrap().run().unwrap(), number);
+            assert!(queues.waiting(1) < 600, "{}", queues.waiting(1));
+        }
+        // Those that still wait come in their order.
+        let mut next = 0;
+        while let Some(job) = queues.last(&shared, 2) {
+            if job.is_waiting() {
+                assert_eq!(jobs.number(Some(job)), Some(next));
+                next += 1_000;
+            } else {
+                job.run();
+            }
+        }
+        assert_eq!((next, queues.waiting(1)), (20_000, 0));
+    }
+    queues.depart(2);
+}
+
+#[test]
 fn a_second_crew_does_without_the_queues_of_the_first() {
     let (shared, jobs) = (shared(), Jobs::new());
     let queues = Desk::of(&shared).queues();
