@@ -120,19 +120,23 @@ impl Queues {
         // Relaxed: `Sleepers::published` comes before sleepers are looked at; see there. A worker that sees the count
         // before the job tries again.
         if queue.waiting.fetch_add(1, Ordering::Relaxed) >= queue.sweep_at.load(Ordering::Relaxed) {
-            self.sweep(queue);
+            self.sweep(domain);
         }
         let mut job = Some(job);
         // Fails while the thread's locals are being destroyed.
         let _ = OWN.try_with(|own| {
             if let Some(own) = &*own.borrow()
-                && own.pool == self.id()
-                && self.routes.home(own.seat) == Some(domain)
+                && self.is_home(own, domain)
             {
                 job.take().into_iter().for_each(|job| own.deque.push(job));
             }
         });
         job.into_iter().for_each(|job| queue.injector.push(job));
+    }
+
+    /// Whether this is the queue of one of the pool's seats whose home is the domain.
+    fn is_home(&self, own: &Own, domain: usize) -> bool {
+        own.pool == self.id() && self.routes.home(own.seat) == Some(domain)
     }
 
     /// Throws jobs out that were taken back. Workers do that in passing; but while all of them are busy, a thread that
@@ -142,7 +146,8 @@ impl Queues {
     /// and workers can come between at any time. The next sweep comes when there are twice as many, so a job has its
     /// part in two sweeps, on average, at most.
     #[cold]
-    fn sweep(&self, queue: &DomainQueue) {
+    fn sweep(&self, domain: usize) {
+        let queue = &self.domains[domain];
         // One at a time.
         if queue.sweep_at.swap(usize::MAX, Ordering::Relaxed) == usize::MAX {
             return;
@@ -160,7 +165,7 @@ impl Queues {
         }
         let _ = OWN.try_with(|own| {
             let own = own.borrow();
-            let Some(own) = own.as_ref().filter(|own| own.pool == self.id()) else { return };
+            let Some(own) = own.as_ref().filter(|own| self.is_home(own, domain)) else { return };
             for _ in 0..own.deque.len() {
                 let Some(job) = own.deque.pop() else { break };
                 if job.is_waiting() {
