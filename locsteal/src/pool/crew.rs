@@ -15,8 +15,8 @@ use crate::topology::CpuSet;
 #[derive(Debug)]
 pub(crate) struct Crew {
     name: String,
-    /// What the thread that made the pool could run on. Workers that are not confined can too, even if a thread that
-    /// cannot starts them anew.
+    /// What the thread that made the pool could run on: what workers start from, also where a thread that cannot run on
+    /// all of it starts them anew.
     free: Option<CpuSet>,
     state: Mutex<State>,
     /// In which of the processes that came of forks the pool was made.
@@ -32,7 +32,7 @@ struct State {
 
 impl Crew {
     pub(crate) fn new(name: String) -> Self {
-        let free = unpinned(|| mask::current().ok());
+        let free = mask::current().ok();
         Self { name, free, state: Mutex::default(), process: fork::Process::this() }
     }
 
@@ -141,12 +141,12 @@ impl Crew {
 
 /// Gives the calling thread, a worker, the mask that it is to have.
 fn put_in_place(home: &Home, free: Option<&CpuSet>) -> io::Result<()> {
-    match (&home.mask, free) {
-        (Some(mask), _) => guard_pin::settle(mask),
+    let freed = match free {
         // Not where it has it anyway: a mask that a thread asked for keeps it from CPUs that the process gains later.
-        (None, Some(mask)) if mask::current().is_ok_and(|now| now != *mask) => mask::set(mask),
-        (None, _) => Ok(()),
-    }
+        Some(free) if mask::current().is_ok_and(|now| now != *free) => mask::set(free),
+        _ => Ok(()),
+    };
+    home.mask.as_ref().map_or(freed, guard_pin::settle)
 }
 
 impl Drop for Crew {

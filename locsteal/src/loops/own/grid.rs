@@ -9,11 +9,26 @@ use crate::loops::source::{
 };
 use crate::loops::support::Frame;
 
-/// An array whose parts the iterations of a loop over `S` own.
-pub trait Owning<S, Part>: Sync {
+/// An array that is borrowed for a loop.
+pub trait Owned {
     /// Of the array.
     type Element;
+}
 
+impl<T> Owned for Own<'_, T> {
+    type Element = T;
+}
+
+impl<T, const N: usize> Owned for Grid<'_, T, N> {
+    type Element = T;
+}
+
+impl<T> Owned for Numbered<'_, T> {
+    type Element = T;
+}
+
+/// An array whose parts the iterations of a loop over `S` own.
+pub trait Owning<S, Part>: Owned + Sync {
     /// Makes sure that no two iterations own the same element.
     ///
     /// # Panics
@@ -26,17 +41,15 @@ pub trait Owning<S, Part>: Sync {
     /// # Safety
     ///
     /// The source has been checked. No position is in frames of two calls.
+    #[allow(clippy::mut_from_ref, reason = "no two calls give the same part")]
     unsafe fn part(&self, frame: &Frame<'_, S, Part>) -> (Area, &mut [Self::Element]);
 }
 
 impl<T: Send, S: Indices<Part>, Part> Owning<S, Part> for Own<'_, T> {
-    type Element = T;
-
     #[inline]
     fn check(&self, _: &S) {}
 
     #[inline]
-    #[allow(clippy::mut_from_ref, reason = "each part is given out once")]
     unsafe fn part(&self, frame: &Frame<'_, S, Part>) -> (Area, &mut [T]) {
         // SAFETY: positions that differ have indices that differ, and indices are in order along the positions (`Indices`): so
         // the ranges from the lowest to the highest index of two chunks do not overlap.
@@ -58,8 +71,6 @@ impl<'a, T, const N: usize> Grid<'a, T, N> {
 }
 
 impl<T: Send, S: Coordinates, Part, const N: usize> Owning<S, Part> for Grid<'_, T, N> {
-    type Element = T;
-
     fn check(&self, source: &S) {
         if source.spread(&self.coefficients).is_none() {
             let name = self.own.name();
@@ -71,7 +82,6 @@ impl<T: Send, S: Coordinates, Part, const N: usize> Owning<S, Part> for Grid<'_,
         }
     }
 
-    #[allow(clippy::mut_from_ref, reason = "each part is given out once")]
     unsafe fn part(&self, frame: &Frame<'_, S, Part>) -> (Area, &mut [T]) {
         let (first, last) = frame.ends();
         let flat = |position| frame.source().flat(position, &self.coefficients);
@@ -91,11 +101,8 @@ impl<'a, T> Numbered<'a, T> {
 }
 
 impl<T: Send, S: ParallelSource, Part> Owning<S, Part> for Numbered<'_, T> {
-    type Element = T;
-
     fn check(&self, _: &S) {}
 
-    #[allow(clippy::mut_from_ref, reason = "each part is given out once")]
     unsafe fn part(&self, frame: &Frame<'_, S, Part>) -> (Area, &mut [T]) {
         let (first, last) = frame.ends();
         let index = |position: u128| i128::try_from(position).unwrap_or(i128::MAX);
