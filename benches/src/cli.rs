@@ -54,10 +54,10 @@ struct Compare {
     /// Less of everything: the whole table in under two minutes.
     #[arg(long)]
     quick: bool,
-    /// Only these lines: names, beginnings of names (`axpy`), or groups (`uneven`).
+    /// Only these lines: beginnings of names (`axpy`), groups (`uneven`), whole names (`=launch-1e3`).
     #[arg(long, value_delimiter = ',', value_name = "LINES")]
     lines: Vec<String>,
-    /// Only these peers: names or beginnings of names (`tbb`). The base always takes part.
+    /// Only these peers: beginnings of names (`tbb`) or whole names (`=tbb`). The base always takes part.
     #[arg(long, value_delimiter = ',', value_name = "PEERS")]
     peers: Vec<String>,
     /// The peer whose time the others' are divided by.
@@ -94,7 +94,7 @@ struct LaunchCost {
     /// The lines to time.
     #[arg(long, value_delimiter = ',', default_value = "launch", value_name = "LINES")]
     lines: Vec<String>,
-    /// Only these peers: names or beginnings of names (`tbb`).
+    /// Only these peers: beginnings of names (`tbb`) or whole names (`=tbb`).
     #[arg(long, value_delimiter = ',', value_name = "PEERS")]
     peers: Vec<String>,
     /// Operations that are timed.
@@ -251,6 +251,9 @@ fn choose<T>(
 ) -> Result<Vec<T>> {
     let admits = |item: &T, wanted: &String| {
         let (name, group) = names(item);
+        if let Some(exact) = wanted.strip_prefix('=') {
+            return name == exact;
+        }
         name == wanted
             || group == wanted
             || name.strip_prefix(wanted.as_str()).is_some_and(|rest| rest.starts_with('-'))
@@ -348,6 +351,8 @@ mod tests {
     fn lines_are_chosen_by_name_beginning_or_group() {
         assert_eq!(names(&[]).unwrap().len(), lines().len());
         assert_eq!(names(&["axpy-1e3"]).unwrap(), ["axpy-1e3"]);
+        assert_eq!(names(&["=launch-1e3"]).unwrap(), ["launch-1e3"]);
+        assert_eq!(names(&["launch-1e3"]).unwrap().len(), 3);
         assert_eq!(names(&["uneven"]).unwrap(), ["triangular", "hot-front", "heavy-tail"]);
         assert_eq!(names(&["sum", "nested"]).unwrap(), ["sum-1e6", "sum-reproducible", "nested"]);
         let error = names(&["axpi"]).unwrap_err().to_string();

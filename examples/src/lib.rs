@@ -1,6 +1,11 @@
 //! What the example programs share: reading a schedule, made-up input, timing one form of a loop against another, and
 //! checking that both give the same.
 
+/// The code in the README, which must run too.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;
+
 use std::fmt;
 use std::time::{Duration, Instant};
 

@@ -1,9 +1,9 @@
-//! locsteal: each line as a marked loop, under each schedule.
+//! locsteal: each line as a marked loop, under each schedule; and near jobs.
 
-use ::locsteal::{Placement, Pool, par_for};
+use ::locsteal::{Placement, Pool, par_for, spawn_near};
 use anyhow::Result;
 
-use super::{Caller, Peer, Setup, Sharing};
+use super::{Caller, Offload, Peer, Setup, Sharing, answer};
 use crate::kernels::{Kernel, SumKernel, TryKernel, churn};
 
 fn pool(setup: &Setup) -> Result<Pool> {
@@ -13,9 +13,6 @@ fn pool(setup: &Setup) -> Result<Pool> {
     }
     Ok(builder.build()?)
 }
-
-/// Parts that a sum is made of, each by one iteration.
-const PARTS: usize = 64;
 
 /// A peer whose loops are marked with one schedule, written into the source as a user would.
 macro_rules! under {
@@ -53,13 +50,13 @@ macro_rules! under {
                 }
             }
 
-            #[par_for(schedule = $schedule, pool = self.pool)]
+            #[par_for(schedule = $schedule, pool = self.pool, reduce(+: sum))]
             fn sum_of<K: SumKernel>(&mut self, kernel: &K) -> u64 {
-                let (len, mut sums) = (kernel.len(), [0_u64; PARTS]);
-                for part in 0..PARTS {
-                    sums[part] = kernel.chunk(len * part / PARTS..len * (part + 1) / PARTS);
+                let mut sum = 0;
+                for i in 0..kernel.len() {
+                    sum += kernel.one(i);
                 }
-                sums.into_iter().fold(0, u64::wrapping_add)
+                sum
             }
 
             #[par_for(schedule = $schedule, pool = self.pool)]
@@ -115,6 +112,24 @@ macro_rules! under {
                 }
             }
 
+            #[par_for(schedule = $schedule, pool = self.pool, reduce(+: sum))]
+            fn sum(&mut self, x: &[u64]) -> u64 {
+                let mut sum = 0;
+                for i in 0..x.len() {
+                    sum += x[i];
+                }
+                sum
+            }
+
+            #[par_for(schedule = $schedule, pool = self.pool, reduce(reproducible, +: sum))]
+            fn reproducible_sum(&mut self, x: &[f64]) -> f64 {
+                let mut sum = 0.0;
+                for i in 0..x.len() {
+                    sum += x[i];
+                }
+                sum
+            }
+
             #[par_for(schedule = $schedule, pool = self.pool)]
             fn nested(&mut self, rows: usize, out: &mut [u64]) {
                 let len = out.len() / rows;
@@ -138,6 +153,15 @@ macro_rules! under {
                 }
                 Ok(())
             }
+
+            #[par_for(schedule = $schedule, pool = self.pool)]
+            fn mapped(&mut self, x: &[f64]) -> Vec<f64> {
+                #[par_for]
+                let values: Vec<f64> = for i in 0..x.len() {
+                    x[i].sqrt() + 1.0
+                };
+                values
+            }
         }
     };
 }
@@ -146,3 +170,24 @@ under!(Auto, AutoCaller, auto);
 under!(Static, StaticCaller, static);
 under!(Steal, StealCaller, steal);
 under!(Dynamic, DynamicCaller, dynamic);
+
+/// Jobs near the submitter: where its call site finds best, or always on a worker.
+pub(crate) struct NearJobs<const OFFLOAD: bool> {
+    pool: Pool,
+}
+
+impl<const OFFLOAD: bool> Offload for NearJobs<OFFLOAD> {
+    fn build(setup: &Setup) -> Result<Self> {
+        Ok(Self { pool: pool(setup)? })
+    }
+
+    fn round_trip(&mut self, x: u64) -> u64 {
+        let pool = &self.pool;
+        let job = if OFFLOAD {
+            spawn_near!(<pool = pool, policy = offload> move || answer(x))
+        } else {
+            spawn_near!(<pool = pool> move || answer(x))
+        };
+        job.join()
+    }
+}

@@ -128,13 +128,14 @@ pub(crate) fn entries() -> Vec<Entry> {
 }
 
 fn locsteal() -> Vec<Entry> {
-    use super::locsteal::{Auto, Dynamic, Static, Steal};
+    use super::locsteal::{Auto, Dynamic, NearJobs, Static, Steal};
     let entry = |name, idiom| Entry::new(name, idiom, version!("VERSION_LOCSTEAL")).pins();
     vec![
-        entry("locsteal", "#[par_for]").loops::<Auto>(),
+        entry("locsteal", "#[par_for], spawn_near!").loops::<Auto>().offload::<NearJobs<false>>(),
         entry("locsteal-static", "#[par_for(schedule = static)]").loops::<Static>(),
         entry("locsteal-steal", "#[par_for(schedule = steal)]").loops::<Steal>(),
         entry("locsteal-dynamic", "#[par_for(schedule = dynamic)]").loops::<Dynamic>(),
+        entry("locsteal-offload", "spawn_near!(<policy = offload> ..)").offload::<NearJobs<true>>(),
     ]
 }
 

@@ -2,96 +2,111 @@
 //!
 //! `docs/simulator.md` says where each comes from, and which were fitted to published measurements.
 
-use super::time::{Time, ns, us};
+use super::time::{Time, in_ns, ns};
 
-#[derive(Clone, Debug)]
-pub(crate) struct Costs {
-    /// A cache line that is in the own cache.
-    pub(crate) hit: Time,
-    /// A cache line from another core of the same last-level cache.
-    pub(crate) line_llc: Time,
-    /// From another cache of the same node.
-    pub(crate) line_node: Time,
-    /// From a node at distance 20; others in proportion.
-    pub(crate) line_remote: Time,
-    /// How many looks at other seats are under way at once: the next one does not wait for what the last one shows.
-    pub(crate) overlap: Time,
-    /// How long a read keeps a line from serving the next one who wants it.
-    pub(crate) line_busy: Time,
+/// Makes the struct, its defaults, and access by name: times are given in nanoseconds and kept in [`Time`].
+macro_rules! costs {
+    ($($(#[doc = $doc:literal])+ $name:ident: $kind:ident = $value:expr,)+) => {
+        #[derive(Clone, Debug)]
+        pub(crate) struct Costs {
+            $($(#[doc = $doc])+ pub(crate) $name: costs!(@type $kind),)+
+        }
 
-    /// What it takes to ask for the next step and to take a chunk of the own block.
-    pub(crate) step: Time,
-    /// What a caller does before its loop is open.
-    pub(crate) launch: Time,
-    /// What a worker does between entering and its first chunk.
-    pub(crate) join: Time,
-    /// How often a spinning worker looks at the lane.
-    pub(crate) watch: Time,
-    /// What it takes to call a sleeper's wake-up.
-    pub(crate) wake_call: Time,
-    /// From there until the sleeper runs.
-    pub(crate) wake_latency: Time,
-    /// How long a caller asks again and again before it sleeps.
-    pub(crate) caller_spin: Time,
-    /// A pause between two questions; they double six times.
-    pub(crate) pause: Time,
-    /// Letting other threads run where there are none.
-    pub(crate) yielding: Time,
+        impl Default for Costs {
+            fn default() -> Self {
+                Self { $($name: costs!(@from $kind $value),)+ }
+            }
+        }
 
-    /// A byte of data that is in another core's private cache or in another last-level cache, beyond what it takes at
-    /// home: with so many lines under way at once that this is a fraction of a line's latency.
-    pub(crate) byte_llc: f64,
-    pub(crate) byte_node: f64,
-    /// At distance 20; others in proportion.
-    pub(crate) byte_remote: f64,
-    /// What data in another node's memory takes more than in the own one's, as a share of the iteration's memory time;
-    /// at distance 20.
-    pub(crate) memory_remote: f64,
-    /// Bytes of data that a core's private cache holds, and its share of the last-level cache.
-    pub(crate) private_bytes: f64,
-    pub(crate) llc_bytes: f64,
-    /// Bytes in a nanosecond: a core from its private cache, from the last-level cache; a whole node from memory.
-    pub(crate) private_rate: f64,
-    pub(crate) llc_rate: f64,
-    pub(crate) node_rate: f64,
+        impl Costs {
+            /// Sets one number by its name.
+            pub(crate) fn set(&mut self, name: &str, value: f64) -> Result<(), String> {
+                match name {
+                    $(stringify!($name) => self.$name = costs!(@from $kind value),)+
+                    _ => {
+                        let names = [$(stringify!($name)),+].join(", ");
+                        return Err(format!("there is no cost named {name}: there are {names}"));
+                    }
+                }
+                Ok(())
+            }
 
-    /// How uneven cores are in one run of a loop: the deviation of the logarithm of their speeds.
-    pub(crate) uneven: f64,
-    /// The same where they share the bandwidth of a memory.
-    pub(crate) uneven_memory: f64,
+            /// Every number: its name, value, unit and meaning.
+            pub(crate) fn list(&self) -> Vec<[String; 4]> {
+                vec![$([
+                    stringify!($name).into(),
+                    costs!(@show $kind self.$name),
+                    stringify!($kind).replace("time", "ns"),
+                    [$($doc.trim()),+].join(" "),
+                ]),+]
+            }
+        }
+    };
+    (@type time) => { Time };
+    (@type $other:ident) => { f64 };
+    (@from time $value:expr) => { ns($value) };
+    (@from $other:ident $value:expr) => { $value };
+    (@show time $value:expr) => { in_ns($value).to_string() };
+    (@show $other:ident $value:expr) => { $value.to_string() };
 }
 
-impl Default for Costs {
-    fn default() -> Self {
-        Self {
-            hit: ns(1.5),
-            line_llc: ns(45.0),
-            line_node: ns(100.0),
-            line_remote: ns(140.0),
-            overlap: 4,
-            line_busy: ns(5.0),
-            step: ns(15.0),
-            launch: ns(60.0),
-            join: ns(40.0),
-            watch: ns(30.0),
-            wake_call: us(5.0),
-            wake_latency: us(30.0),
-            caller_spin: us(50.0),
-            pause: ns(10.0),
-            yielding: ns(300.0),
-            byte_llc: 0.05,
-            byte_node: 0.15,
-            byte_remote: 0.25,
-            memory_remote: 0.7,
-            private_bytes: 1e6,
-            llc_bytes: 1.5e6,
-            private_rate: 60.0,
-            llc_rate: 20.0,
-            node_rate: 200.0,
-            uneven: 0.05,
-            uneven_memory: 0.1,
-        }
-    }
+costs! {
+    /// A cache line that is in the own cache.
+    hit: time = 1.5,
+    /// A cache line from another core of the same last-level cache.
+    line_llc: time = 45.0,
+    /// A cache line from another cache of the same node.
+    line_node: time = 100.0,
+    /// A cache line from a node at distance 20; others in proportion.
+    line_remote: time = 140.0,
+    /// How many looks at other seats are under way at once: the next does not wait for what the last one shows.
+    overlap: lines = 8.0,
+    /// How long a read keeps a line from serving the next one who wants it.
+    line_busy: time = 5.0,
+
+    /// Asking for the next step and taking a chunk of the own block.
+    step: time = 15.0,
+    /// What a caller does before its loop is open.
+    launch: time = 60.0,
+    /// What a worker does between entering and its first chunk.
+    join: time = 40.0,
+    /// How often a spinning worker looks at the lane.
+    watch: time = 30.0,
+    /// What it takes to call a sleeper's wake-up.
+    wake_call: time = 5_000.0,
+    /// From there until the sleeper runs.
+    wake_latency: time = 30_000.0,
+    /// How long a caller asks again and again before it sleeps.
+    caller_spin: time = 50_000.0,
+    /// A pause between two questions; they double six times.
+    pause: time = 10.0,
+    /// Letting other threads run where there are none.
+    yielding: time = 300.0,
+
+    /// What a byte of data in another core's private cache takes beyond what it takes at home, with as many lines
+    /// under way as a core has.
+    byte_llc: nanoseconds = 0.1,
+    /// The same in another last-level cache.
+    byte_node: nanoseconds = 0.2,
+    /// The same in another node at distance 20; others in proportion.
+    byte_remote: nanoseconds = 0.5,
+    /// How much longer the data of an iteration takes when it lies in the memory of a node at distance 20.
+    memory_remote: share = 2.0,
+    /// What a core's private cache holds.
+    private_bytes: bytes = 1e6,
+    /// A core's share of the last-level cache.
+    llc_bytes: bytes = 1.5e6,
+    /// What a core gets out of its private cache.
+    private_rate: bytes_per_ns = 60.0,
+    /// What a core gets out of the last-level cache.
+    llc_rate: bytes_per_ns = 20.0,
+    /// What the cores of a node get out of its memory together.
+    node_rate: bytes_per_ns = 200.0,
+
+    /// How uneven cores are in one run of a loop: the deviation of the logarithm of their speeds.
+    uneven: share = 0.06,
+    /// The same where they share the bandwidth of a memory.
+    uneven_memory: share = 0.2,
 }
 
 /// The distance that costs across nodes are given for.

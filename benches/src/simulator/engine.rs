@@ -141,12 +141,16 @@ impl<'p, 'm> Engine<'p, 'm> {
             super::data::Fit::Memory => place.costs.uneven_memory,
             _ => place.costs.uneven,
         };
+        let mut slowness: Vec<f64> = (0..width).map(|_| (uneven * dice.normal()).exp()).collect();
+        if place.data.fit() != super::data::Fit::Private {
+            even_out(&mut slowness, place.site);
+        }
         let actors = (0..width)
             .map(|seat| Actor {
                 state: if trouble.asleep { State::Asleep } else { State::Outside },
                 asked: 0,
                 asks_since: 0,
-                slowness: (uneven * dice.normal()).exp(),
+                slowness: slowness[seat],
                 late: trouble
                     .late
                     .iter()
@@ -410,5 +414,19 @@ impl<'p, 'm> Engine<'p, 'm> {
             }
             _ => end,
         }
+    }
+}
+
+/// The cores of a last-level cache share what goes in and out of it: what one gets more of, the others get less of.
+fn even_out(slowness: &mut [f64], site: &Site) {
+    let cache = |seat: usize| site.seats.place(seat).0;
+    let speed = |slowness: &[f64], of| {
+        let seats = (0..slowness.len()).filter(|&seat| cache(seat) == of);
+        let speeds: Vec<f64> = seats.map(|seat| 1.0 / slowness[seat]).collect();
+        speeds.iter().sum::<f64>() / speeds.len() as f64
+    };
+    let means: Vec<f64> = (0..slowness.len()).map(|seat| speed(slowness, cache(seat))).collect();
+    for (slowness, mean) in slowness.iter_mut().zip(means) {
+        *slowness *= mean;
     }
 }

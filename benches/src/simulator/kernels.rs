@@ -64,11 +64,58 @@ impl Kernel {
         Self { name: "hot front".into(), len, work, bytes: 16.0, traffic: 1.0 }
     }
 
+    /// The last 64 iterations take a hundred times as long as all others together.
+    pub(crate) fn hot_end(len: u64) -> Self {
+        let each = 20.0;
+        let hot = each * len as f64 * 100.0 / 64.0;
+        let cost = |i| if i + 64 < len { each } else { hot };
+        Self::listed("hot end".into(), (0..len).map(cost).collect())
+    }
+
     /// Independent costs, most of them small and a few very large (Pareto, exponent 1.5, mean 60 ns).
     pub(crate) fn heavy_tail(len: u64, seed: u64) -> Self {
         let mut dice = Dice::new(seed);
         let costs = (0..len).map(|_| 20.0 / dice.fraction().powf(1.0 / 1.5));
         Self::listed("heavy tail".into(), costs.collect())
+    }
+
+    /// Given as its name and, after a colon, its size: `axpy:1e6`, `stencil:126`, `triangular:4000`, `hot:100000`,
+    /// `tail:100000`, or `file:PATH`.
+    pub(crate) fn named(name: &str) -> Result<Self, String> {
+        let bad = || {
+            format!(
+                "`{name}` is no loop: write axpy:1e6, stencil:126, triangular:4000, hot:1e5, tail:1e5, or file:PATH"
+            )
+        };
+        let (kind, size) = name.split_once(':').ok_or_else(bad)?;
+        if kind == "file" {
+            return Self::recorded(Path::new(size));
+        }
+        let size = size.parse::<f64>().ok().filter(|&size| (1.0..=1e12).contains(&size));
+        let size = size.ok_or_else(bad)? as u64;
+        Ok(match kind {
+            "axpy" => Self::axpy(size),
+            "stencil" => Self::stencil(size),
+            "triangular" => Self::triangular(size),
+            "hot" => Self::hot_front(size),
+            "end" => Self::hot_end(size),
+            "tail" => Self::heavy_tail(size, 1),
+            _ => return Err(bad()),
+        })
+    }
+
+    /// What the library is judged by.
+    pub(crate) fn all() -> Vec<Self> {
+        vec![
+            Self::axpy(100_000),
+            Self::axpy(1_000_000),
+            Self::axpy(10_000_000),
+            Self::stencil(126),
+            Self::stencil(128),
+            Self::triangular(4_000),
+            Self::hot_front(100_000),
+            Self::heavy_tail(100_000, 1),
+        ]
     }
 
     /// Costs from a file: nanoseconds, one iteration a line.

@@ -57,7 +57,7 @@ impl Lines {
         state.read = true;
         let start = now.max(state.busy_until);
         state.busy_until = start + costs.line_busy;
-        start + transfer(site, costs, seat, state.writer) / costs.overlap
+        start + shared_out(transfer(site, costs, seat, state.writer), costs)
     }
 
     /// When a seat that writes a line from `now` on has done so.
@@ -83,6 +83,11 @@ impl Lines {
     }
 }
 
+/// What is left of a look's latency where several are under way.
+fn shared_out(latency: Time, costs: &Costs) -> Time {
+    (latency as f64 / costs.overlap) as Time
+}
+
 pub(crate) fn transfer(site: &Site, costs: &Costs, to: usize, from: usize) -> Time {
     match site.apart(to, from) {
         Apart::Same => costs.hit,
@@ -100,15 +105,15 @@ mod tests {
     fn a_line_is_fetched_once_and_again_after_it_was_written() {
         let (site, costs) = (Site::regular(2, 1, 2), Costs::default());
         let mut lines = Lines::new(4);
-        assert_eq!(lines.read(1, 0, 1000, &site, &costs), 1000 + costs.line_llc / costs.overlap);
+        assert_eq!(
+            lines.read(1, 0, 1000, &site, &costs),
+            1000 + shared_out(costs.line_llc, &costs)
+        );
         let again = 10_000_000;
         assert_eq!(lines.read(1, 0, again, &site, &costs), again + costs.hit);
         assert_eq!(lines.write(2, 0, again, &site, &costs), again + costs.line_remote);
         let later = 20_000_000;
-        assert_eq!(
-            lines.read(1, 0, later, &site, &costs),
-            later + costs.line_remote / costs.overlap
-        );
+        assert_eq!(lines.read(1, 0, later, &site, &costs), later + costs.line_remote);
         assert_eq!(lines.write(2, 2, later, &site, &costs), later + costs.hit, "its own");
     }
 

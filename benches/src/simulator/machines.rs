@@ -1,9 +1,10 @@
 //! The machines that loops are simulated on.
 
+use std::fs;
 use std::path::Path;
 
-use locsteal::__simulator::{Machine, Tier};
-use locsteal::{CpuSet, Layout, Topology};
+use locsteal::__simulator::Machine;
+use locsteal::{Layout, Topology, TopologySnapshot};
 
 use super::costs::COSTS_AT_DISTANCE;
 
@@ -36,7 +37,7 @@ impl Site {
     pub(crate) fn regular(nodes: usize, caches: usize, cores: usize) -> Self {
         let topology = Topology::regular(nodes, caches, cores);
         let seats = nodes * caches * cores;
-        Self::new(format!("{nodes}n {caches}l {cores}c"), &topology, seats, Layout::Compact)
+        Self::new(format!("{nodes}x{caches}x{cores}"), &topology, seats, Layout::Compact)
     }
 
     /// The same with neighbouring seats on different nodes.
@@ -46,19 +47,66 @@ impl Site {
         let distance = |a, b| if a == b { 10 } else { 20 };
         let row = |from| (0..nodes).map(|to| distance(from, to)).collect();
         Self {
-            name: format!("{nodes} nodes, {seats} seats in turn"),
+            name: format!("{nodes}x1x{} in turn", seats / nodes),
             seats: Machine::at(&places, distance),
             distances: (0..nodes).map(row).collect(),
         }
     }
 
-    /// As the files under a folder like `/sys` describe it, with a seat for each CPU.
-    pub(crate) fn snapshot(root: &Path) -> Option<Self> {
-        let all: CpuSet = (0..4096).collect();
-        let topology = Topology::read(root, &all);
+    /// Regular machines of many kinds.
+    pub(crate) fn many() -> Vec<Self> {
+        let shapes = [
+            (1, 1, 2),
+            (1, 1, 8),
+            (1, 1, 16),
+            (1, 2, 8),
+            (1, 8, 4),
+            (1, 8, 8),
+            (2, 1, 8),
+            (2, 1, 32),
+            (2, 4, 8),
+            (4, 1, 16),
+            (4, 8, 8),
+            (8, 2, 8),
+        ];
+        let regular = shapes.map(|(nodes, caches, cores)| Self::regular(nodes, caches, cores));
+        regular.into_iter().chain([Self::dealt_over_nodes(2, 64)]).collect()
+    }
+
+    /// Given as `nodes x caches x cores`, all of a node and of a cache, or as the name of a snapshot's file.
+    pub(crate) fn named(name: &str) -> Result<Self, String> {
+        let counts: Vec<usize> = name.split('x').filter_map(|count| count.parse().ok()).collect();
+        match counts[..] {
+            [nodes, caches, cores] if nodes * caches * cores > 0 => {
+                Ok(Self::regular(nodes, caches, cores))
+            }
+            _ => Self::snapshot(Path::new(name)).map_err(|error| {
+                format!("{error}; name a machine as `2x1x32` (nodes, caches in a node, cores in a cache) or a snapshot")
+            }),
+        }
+    }
+
+    /// As a snapshot's file describes it, with a seat for each CPU that may be used.
+    pub(crate) fn snapshot(path: &Path) -> Result<Self, String> {
+        let shown = path.display();
+        let text = fs::read_to_string(path).map_err(|error| format!("{shown}: {error}"))?;
+        let snapshot: TopologySnapshot =
+            text.parse().map_err(|error| format!("{shown}: {error}"))?;
+        let topology = snapshot.topology();
+        let name = path.file_stem().map(|name| name.to_string_lossy().into_owned());
         let seats = topology.cpus().len();
-        let name = root.file_name()?.to_string_lossy().into_owned();
-        (seats > 1).then(|| Self::new(name, &topology, seats, Layout::Compact))
+        Ok(Self::new(name.unwrap_or_default(), &topology, seats, Layout::Compact))
+    }
+
+    /// All snapshots in a folder that have more than one CPU.
+    pub(crate) fn snapshots(folder: &Path) -> Result<Vec<Self>, String> {
+        let shown = folder.display();
+        let entries = fs::read_dir(folder).map_err(|error| format!("{shown}: {error}"))?;
+        let mut paths: Vec<_> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+        paths.sort();
+        let sites = paths.iter().map(|path| Self::snapshot(path));
+        let sites: Result<Vec<Self>, String> = sites.collect();
+        Ok(sites?.into_iter().filter(|site| site.width() > 1).collect())
     }
 
     pub(crate) fn width(&self) -> usize {
@@ -87,10 +135,6 @@ impl Site {
     pub(crate) fn seats_in_node(&self, seat: usize) -> usize {
         let node = self.seats.place(seat).1;
         (0..self.width()).filter(|&other| self.seats.place(other).1 == node).count()
-    }
-
-    pub(crate) fn tier(&self, a: usize, b: usize) -> Tier {
-        self.seats.tier(a, b)
     }
 }
 

@@ -1,4 +1,6 @@
-//! The library's scheduling core on machines that nobody here owns.
+//! The library's scheduling core on machines that nobody here owns: the real step function, driven by virtual time.
+//!
+//! What is simulated and what is not, where the numbers come from, and what came out stands in `docs/simulator.md`.
 
 mod costs;
 mod data;
@@ -6,110 +8,170 @@ mod engine;
 mod kernels;
 mod lines;
 mod machines;
+mod reports;
+mod table;
 mod time;
 mod trial;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
 
 use costs::Costs;
 use kernels::Kernel;
 use machines::Site;
-use trial::{Arm, Trial};
+use reports::Setting;
 
-fn main() {
-    if std::env::args().nth(1).as_deref() == Some("probe") {
-        return probe();
-    }
-    let costs = Costs::default();
-    let sites = [
-        Site::regular(2, 1, 32),
-        Site::dealt_over_nodes(2, 64),
-        Site::dealt_over_nodes(2, 32),
-        Site::regular(1, 2, 8),
-        Site::regular(4, 8, 8),
-        Site::regular(1, 1, 16),
-    ];
-    let kernels = [
-        Kernel::axpy(100_000),
-        Kernel::axpy(1_000_000),
-        Kernel::axpy(10_000_000),
-        Kernel::stencil(126),
-        Kernel::triangular(4000),
-        Kernel::hot_front(100_000),
-        Kernel::heavy_tail(100_000, 1),
-    ];
-    for site in &sites {
-        for kernel in &kernels {
-            let trial = Trial {
-                site,
-                kernel,
-                costs: &costs,
-                trouble: Default::default(),
-                seeds: 4,
-                runs: 16,
-            };
-            let f = trial.run(Arm::Flat);
-            let l = trial.run(Arm::LocalFirst);
-            let st = trial.run(Arm::Static);
-            println!(
-                "{:24} {:16} L/F {:.3} | L/ideal {:.3} F {:.3} static {:.3} | moved L {:5.1}% F {:5.1}% | out of LLC of moved: L {:3.0}% F {:3.0}% | out of node L {:3.0}% F {:3.0}% | steals {:4} {:4}",
-                site.name,
-                kernel.name,
-                l.makespan / f.makespan,
-                l.makespan / l.ideal,
-                f.makespan / f.ideal,
-                st.makespan / st.ideal,
-                l.moved()[0] * 100.,
-                f.moved()[0] * 100.,
-                l.of_moved()[0] * 100.,
-                f.of_moved()[0] * 100.,
-                l.of_moved()[1] * 100.,
-                f.of_moved()[1] * 100.,
-                l.stats.steals.total() / l.runs,
-                f.stats.steals.total() / f.runs
-            );
+#[derive(Parser)]
+#[command(about = "Simulates the scheduling core of locsteal in virtual time")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+    #[command(flatten)]
+    amount: Amount,
+}
+
+#[derive(Args)]
+struct Amount {
+    /// Fresh starts, each with luck of its own
+    #[arg(long, global = true, default_value_t = 5)]
+    seeds: u64,
+    /// How often the loop is run after each start; the first quarter is not counted
+    #[arg(long, global = true, default_value_t = 20)]
+    runs: u64,
+    /// Sets a cost, e.g. --set line_remote=200; `costs` lists them
+    #[arg(long = "set", global = true, value_name = "COST=NUMBER")]
+    costs: Vec<String>,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// The shape of the published table: local-first stealing against the cyclic order
+    Published,
+    /// Local-first against cyclic on many machines and loops; fails if a ratio is above 1.01
+    Machines {
+        /// A folder of machine snapshots, besides the regular machines
+        #[arg(long)]
+        snapshots: Option<PathBuf>,
+    },
+    /// One loop on one machine, with every rule turned off in turn
+    Variants {
+        /// Nodes x caches in a node x cores in a cache, or a snapshot's file
+        #[arg(default_value = "2x1x32")]
+        machine: String,
+        /// axpy:1e6, stencil:126, triangular:4000, hot:1e5, tail:1e5 or file:PATH
+        #[arg(default_value = "axpy:1e7")]
+        kernel: String,
+    },
+    Probe,
+    /// The numbers that stand for the hardware
+    Costs,
+}
+
+fn main() -> ExitCode {
+    match run(Cli::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
         }
     }
 }
 
-pub(crate) fn probe() {
-    let costs = Costs::default();
+fn run(cli: Cli) -> Result<(), String> {
+    let Amount { seeds, runs, costs: changes } = cli.amount;
+    let mut costs = Costs::default();
+    for change in changes {
+        let parsed =
+            change.split_once('=').and_then(|(name, value)| Some((name, value.parse().ok()?)));
+        let (name, value) = parsed.ok_or(format!("`{change}` sets no cost: write name=number"))?;
+        costs.set(name, value)?;
+    }
+    let setting = Setting { costs, seeds, runs };
+    match cli.command {
+        Command::Published => reports::published::print(&setting),
+        Command::Machines { snapshots } => {
+            let mut sites = Site::many();
+            if let Some(folder) = snapshots {
+                sites.extend(Site::snapshots(&folder)?);
+            }
+            let above = reports::machines::print(&setting, &sites, 1.01);
+            if !above.is_empty() {
+                return Err(format!("above 1.01: {}", above.join("; ")));
+            }
+        }
+        Command::Variants { machine, kernel } => {
+            reports::variants::print(&setting, &Site::named(&machine)?, &Kernel::named(&kernel)?);
+        }
+        Command::Probe => probe(&setting),
+        Command::Costs => {
+            let mut table = table::Table::new(["cost", "value", "unit", "meaning"]);
+            for row in setting.costs.list() {
+                table.row(row);
+            }
+            print!("{table}");
+        }
+    }
+    Ok(())
+}
+
+fn probe(setting: &Setting) {
     let site = Site::regular(2, 1, 32);
-    let kernel = Kernel::axpy(10_000_000);
-    let trial = Trial {
-        site: &site,
-        kernel: &kernel,
-        costs: &costs,
-        trouble: Default::default(),
-        seeds: 5,
-        runs: 20,
-    };
-    for arm in [Arm::LocalFirst, Arm::Flat, Arm::RandomVictim] {
-        let runs = trial.all(arm);
-        let worst = runs
-            .iter()
-            .enumerate()
-            .max_by(|a, b| (a.1.makespan / a.1.ideal).total_cmp(&(b.1.makespan / b.1.ideal)))
-            .unwrap()
-            .0;
-        println!(
-            "{:?}",
-            runs.iter().map(|r| (r.makespan / r.ideal * 1000.0) as u64).collect::<Vec<_>>()
-        );
-        let run = &runs[worst];
-        let place = trial.place(arm);
-        println!("{} makespan {:.0} ideal {:.0}", arm.name(), run.makespan, run.ideal);
+    let kernel = Kernel::axpy(1_000_000);
+    let trial = setting.trial(&site, &kernel);
+    let mut crossed = 0;
+    for _ in 0..1 {
+        let (run, place) = trial.record(trial::Arm::LocalFirst);
         let begin = run.chunks.iter().map(|c| c.start).min().unwrap();
+        println!("makespan {} ideal {}", run.makespan, run.ideal);
         let mut chunks = run.chunks.clone();
-        chunks.sort_by_key(|c| std::cmp::Reverse(c.end));
-        for c in chunks.iter().take(12) {
-            println!(
-                "  seat {} {:?} n {} home {:?} start {} end {} ",
-                c.seat,
-                c.iterations,
-                c.iterations.end - c.iterations.start,
-                place.course.home(c.iterations.start),
-                (c.start - begin) / 1000,
-                (c.end - begin) / 1000
-            );
+        chunks.sort_by_key(|c| c.start);
+        for c in &chunks {
+            let home = place.course.home(c.iterations.start).unwrap();
+            if home / 32 != c.seat / 32 {
+                crossed += c.iterations.end - c.iterations.start;
+                println!(
+                    "  seat {} n {} home {home} at {} .. {}",
+                    c.seat,
+                    c.iterations.end - c.iterations.start,
+                    (c.start - begin) / 1000,
+                    (c.end - begin) / 1000
+                );
+            }
+        }
+        let mut n = [0u64; 2];
+        for c in &chunks {
+            if place.course.home(c.iterations.start).unwrap() != c.seat {
+                n[c.seat / 32] += 1;
+            }
+        }
+        println!("{crossed} {n:?}");
+        let mut last = [0; 64];
+        for c in &chunks {
+            if place.course.home(c.iterations.start).unwrap() == c.seat {
+                last[c.seat] = last[c.seat].max((c.end - begin) / 1000);
+            }
+        }
+        println!("{last:?}");
+        let mut first = [0; 64];
+        for c in chunks.iter().rev() {
+            if place.course.home(c.iterations.start).unwrap() == c.seat {
+                first[c.seat] = (c.start - begin) / 1000;
+            }
+        }
+        println!("{first:?}");
+        for c in &chunks {
+            if c.seat == 5 || c.seat == 40 {
+                println!(
+                    "  seat {} n {} home {:?} at {} .. {}",
+                    c.seat,
+                    c.iterations.end - c.iterations.start,
+                    place.course.home(c.iterations.start),
+                    (c.start - begin) / 1000,
+                    (c.end - begin) / 1000
+                );
+            }
         }
     }
 }

@@ -87,6 +87,28 @@ pub(crate) struct Trial<'a> {
     pub(crate) runs: u64,
 }
 
+/// What came out of a trial.
+#[derive(Clone, Debug)]
+pub(crate) struct Outcome {
+    starts: Vec<Summary>,
+    pub(crate) whole: Summary,
+}
+
+impl Outcome {
+    /// How long it took as a share of another's time: the median over the starts, each pair of which met the same luck.
+    pub(crate) fn against(&self, other: &Self) -> f64 {
+        let pairs = self.starts.iter().zip(&other.starts);
+        let mut ratios: Vec<f64> = pairs.map(|(a, b)| a.makespan / b.makespan).collect();
+        ratios.sort_by(f64::total_cmp);
+        let middle = ratios.len() / 2;
+        if ratios.len() % 2 == 1 {
+            ratios[middle]
+        } else {
+            f64::midpoint(ratios[middle - 1], ratios[middle])
+        }
+    }
+}
+
 /// Means over all runs that count.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Summary {
@@ -121,21 +143,26 @@ impl Summary {
 }
 
 impl Trial<'_> {
-    pub(crate) fn run(&self, arm: Arm) -> Summary {
-        let mut sum = Summary::default();
+    /// Every start's mean, and the mean over all of them.
+    pub(crate) fn run(&self, arm: Arm) -> Outcome {
+        let mut starts = Vec::new();
+        let mut whole = Summary::default();
         for seed in 0..self.seeds {
             // The same luck for every arm: dice are rolled equally often whatever the arm does.
             let mut dice = Dice::new(seed);
             let mut place = self.place(arm);
+            let mut start = Summary::default();
             for run in 0..self.runs {
-                let mut engine_dice = Dice::new(dice.next());
-                let result = self.one(&mut place, arm, seed, &mut engine_dice, false);
+                let mut luck = Dice::new(dice.next());
+                let result = self.one(&mut place, arm, seed, &mut luck, false);
                 if run >= self.runs / 4 {
-                    sum.add(&result);
+                    start.add(&result);
+                    whole.add(&result);
                 }
             }
+            starts.push(start.mean());
         }
-        sum.mean()
+        Outcome { starts, whole: whole.mean() }
     }
 
     /// One run after a few that warm up, with all its chunks.
@@ -149,18 +176,7 @@ impl Trial<'_> {
         (run, place)
     }
 
-    pub(crate) fn all(&self, arm: Arm) -> Vec<Run> {
-        let mut dice = Dice::new(1);
-        let mut place = self.place(arm);
-        (0..self.runs)
-            .map(|_| {
-                let mut d = Dice::new(dice.next());
-                self.one(&mut place, arm, 1, &mut d, true)
-            })
-            .collect()
-    }
-
-    pub(crate) fn place(&self, arm: Arm) -> Place<'_> {
+    fn place(&self, arm: Arm) -> Place<'_> {
         let course = Loop::new(&self.site.seats, arm.spec(self.kernel.len, 0));
         let width = course.width();
         let blocks = Loop::new(&self.site.seats, Arm::Static.spec(self.kernel.len, width));

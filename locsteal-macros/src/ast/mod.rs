@@ -1,7 +1,9 @@
 //! What was written: the item that carries the attribute, and the loops that are marked in it.
 
 mod marks;
+mod nest;
 mod target;
 
 pub(crate) use marks::{Marks, is_mark, mark_functions, mark_loop, mark_of};
+pub(crate) use nest::{NoNest, level_mut, levels};
 pub(crate) use target::Target;

@@ -29,7 +29,6 @@ pub(crate) struct Clauses {
 /// A clause that can stand once.
 #[derive(Clone)]
 pub(crate) struct Clause<T> {
-    pub(crate) keyword: Ident,
     pub(crate) value: T,
 }
 

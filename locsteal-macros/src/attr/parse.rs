@@ -70,12 +70,12 @@ fn clause(input: ParseStream, clauses: &mut Clauses) -> syn::Result<()> {
         "schedule" => {
             equals(input, &keyword, "schedule = steal")?;
             let value = values::schedule(input)?;
-            once(&mut clauses.schedule, keyword, value)
+            once(&mut clauses.schedule, &keyword, value)
         }
         "locality" => {
             equals(input, &keyword, "locality = llc")?;
             let value = values::locality(input)?;
-            once(&mut clauses.locality, keyword, value)
+            once(&mut clauses.locality, &keyword, value)
         }
         "grain" => {
             equals(input, &keyword, "grain = 64")?;
@@ -84,7 +84,7 @@ fn clause(input: ParseStream, clauses: &mut Clauses) -> syn::Result<()> {
                 "grain",
                 "a grain is the smallest number of iterations worth handing over",
             )?;
-            once(&mut clauses.grain, keyword, value)
+            once(&mut clauses.grain, &keyword, value)
         }
         "threads" => {
             equals(input, &keyword, "threads = 4")?;
@@ -93,32 +93,32 @@ fn clause(input: ParseStream, clauses: &mut Clauses) -> syn::Result<()> {
                 "number of threads",
                 "to run on the caller alone write `schedule = serial`",
             )?;
-            once(&mut clauses.threads, keyword, value)
+            once(&mut clauses.threads, &keyword, value)
         }
         "pool" => {
             equals(input, &keyword, "pool = &pool")?;
             let value = input.parse()?;
-            once(&mut clauses.pool, keyword, value)
+            once(&mut clauses.pool, &keyword, value)
         }
         "name" => {
             equals(input, &keyword, "name = \"solver\"")?;
             let value = values::name(input)?;
-            once(&mut clauses.name, keyword, value)
+            once(&mut clauses.name, &keyword, value)
         }
         "progress" => {
             equals(input, &keyword, "progress = |done: u64| ..")?;
             let value = input.parse()?;
-            once(&mut clauses.progress, keyword, value)
+            once(&mut clauses.progress, &keyword, value)
         }
         "collapse" => {
             equals(input, &keyword, "collapse = 2")?;
             let value = values::depth(input)?;
-            once(&mut clauses.collapse, keyword, value)
+            once(&mut clauses.collapse, &keyword, value)
         }
         "crate" => {
             equals(input, &keyword, "crate = my_library::locsteal")?;
             let value = input.call(syn::Path::parse_mod_style)?;
-            once(&mut clauses.krate, keyword, value)
+            once(&mut clauses.krate, &keyword, value)
         }
         "own" => {
             for entry in entries(input, &keyword, "own(y)", own)? {
@@ -193,15 +193,15 @@ fn equals(input: ParseStream, keyword: &Ident, example: &str) -> syn::Result<()>
     Ok(())
 }
 
-fn once<T>(slot: &mut Option<Clause<T>>, keyword: Ident, value: T) -> syn::Result<()> {
+fn once<T>(slot: &mut Option<Clause<T>>, keyword: &Ident, value: T) -> syn::Result<()> {
     if slot.is_some() {
         return Err(error(
-            &keyword,
+            keyword,
             format_args!("`{keyword}` is given twice"),
             "leave one of the two out",
         ));
     }
-    *slot = Some(Clause { keyword, value });
+    *slot = Some(Clause { value });
     Ok(())
 }
 
@@ -286,7 +286,7 @@ fn own(input: ParseStream) -> syn::Result<Own> {
         _ => (&expr, None),
     };
     match Place::of(array) {
-        Some(place) => Ok(Own { place, chunks, expr }),
+        Some(place) => Ok(Own { expr, place, chunks }),
         None => Err(error(
             array,
             "`own` takes something made of names and fields",

@@ -30,7 +30,7 @@ pub(crate) fn par_for(clauses: TokenStream, item: TokenStream) -> TokenStream {
         }
     };
     match target {
-        Target::Item(item) => on_item(item, &own, report),
+        Target::Item(item) => on_item(*item, &own, report),
         Target::Statement(stmt) => on_statement(*stmt, own, report),
     }
 }
@@ -75,7 +75,7 @@ fn on_item(mut item: Item, own: &Clauses, mut report: Report) -> TokenStream {
         if marks.clauses.is_empty() {
             match &mut item {
                 Item::Fn(function) => {
-                    functions::mark_only_loop(function, own, &mut marks, &mut report)
+                    functions::mark_only_loop(function, own, &mut marks, &mut report);
                 }
                 item => no_marks(item, &mut report),
             }

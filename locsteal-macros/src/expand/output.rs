@@ -8,7 +8,7 @@ use syn::{Block, Expr, ExprForLoop, Lifetime, Stmt, Type, parse_quote_spanned};
 
 use super::Hidden;
 use super::rewrite::{hidden_label, hidden_name};
-use crate::ast::mark_of;
+use crate::ast::{levels, mark_of};
 use crate::attr::{Clauses, Locality, Operator, Schedule};
 use crate::valid::index::Shift;
 use crate::valid::source::ADAPTORS;
@@ -33,7 +33,21 @@ impl Names {
         Self { level, span }
     }
 
-    numbered!(own, area, part, pieces, window, at, array, view, accumulator, sum, reduced, slot);
+    numbered!(
+        base,
+        own,
+        area,
+        part,
+        pieces,
+        window,
+        at,
+        array,
+        view,
+        accumulator,
+        sum,
+        reduced,
+        slot
+    );
 
     fn name(&self, name: &str) -> Ident {
         Ident::new(&format!("{name}_{}", self.level), self.span())
@@ -94,7 +108,7 @@ impl Exits {
                 let again: Expr = parse_quote_spanned!(here=> match #value? {});
                 let at = self.add(again, None, here, hidden);
                 let (inner, left) = (&try_.expr, at(quote_spanned!(here=> #value)));
-                let branch = quote_spanned!(here=> #hidden::Leaving::branch(#inner));
+                let branch = quote_spanned!(here=> #hidden::branch(#inner));
                 quote_spanned! {here=>
                     match #branch {
                         #hidden::Continue(#value) => #value,
@@ -229,7 +243,7 @@ impl Output<'_> {
             None => quote_spanned!(span=> ()),
         };
         let site = self.site();
-        let source = source(&self.expr.expr, hidden, span);
+        let source = self.source();
         let mut clauses = clauses(&facts.clauses, hidden, span);
         if facts.ordered {
             clauses.extend(quote_spanned!(span=> .ordered()));
@@ -239,8 +253,11 @@ impl Output<'_> {
         let owns = self.owns();
         let own_names = (0..facts.owned.len()).map(|k| names.own(k));
         let accumulators = self.accumulators();
-        let run = if self.yields { "collect" } else { "run" };
-        let run = Ident::new(&format!("{run}_{}", facts.owned.len()), span);
+        let (with, run) = if self.yields { ("yielding", "collect") } else { ("with", "run") };
+        let (with, run) = (
+            Ident::new(&format!("{with}_{}", facts.owned.len()), span),
+            Ident::new(run, self.around()),
+        );
         let (locals, sums) = (self.make_locals(), self.make_sums());
         let code = self.chunk_code();
         let results = self.results(&finished);
@@ -271,12 +288,47 @@ impl Output<'_> {
                     #launched => {
                         #(#owns)*
                         #(#accumulators)*
-                        #keep #launched.#run(#(#own_names,)* #locals, #sums, #code);
+                        #keep #launched.#with(#(#own_names,)* #locals, #sums, #code).#run();
                         #results
                         #exits
                         #values
                     }
                 }
+            }
+        }
+    }
+
+    /// The loops that are run as one; mostly it is one.
+    fn levels(&self) -> Vec<&ExprForLoop> {
+        let depth = self.facts.clauses.collapse.as_ref().map_or(1, |clause| clause.value);
+        levels(self.expr, depth).unwrap_or_default()
+    }
+
+    /// The loop whose body is that of the iterations.
+    fn innermost(&self) -> &ExprForLoop {
+        self.levels().last().copied().unwrap_or(self.expr)
+    }
+
+    /// Of tokens that stand where the body stands.
+    fn around(&self) -> Span {
+        self.names.span().located_at(self.innermost().body.brace_token.span.join())
+    }
+
+    /// What the loop runs over.
+    fn source(&self) -> TokenStream {
+        let Self { hidden, names, .. } = self;
+        let span = names.span();
+        let levels = self.levels();
+        let Some((outermost, inner)) = levels.split_first().filter(|(_, inner)| !inner.is_empty())
+        else {
+            return source(&self.expr.expr, hidden, span);
+        };
+        let outermost = source(&outermost.expr, hidden, span);
+        let inner = inner.iter().map(|level| source(&level.expr, hidden, span));
+        quote_spanned! {span=>
+            {
+                use #hidden::ParallelSource as _;
+                #hidden::IntoParallelSource::into_parallel_source(#outermost) #(.nest(#inner))*
             }
         }
     }
@@ -292,12 +344,11 @@ impl Output<'_> {
             }
             None => quote_spanned!(span=> ::core::option::Option::None),
         };
-        let (line, column) = location(names.span);
-        let at = Literal::string(&format!(":{line}:{column}"));
+        let place = place_text(names.span, span);
         quote_spanned! {span=>
             {
                 static SITE: #hidden::Site =
-                    #hidden::Site::new(#name, ::core::concat!(::core::file!(), #at));
+                    #hidden::Site::new(#name, #place);
                 &SITE
             }
         }
@@ -309,7 +360,14 @@ impl Output<'_> {
         let span = names.span();
         let own = |(k, owned): (usize, &crate::valid::Owned)| {
             let (name, array, text) = (names.own(k), &owned.array, owned.place.to_string());
-            let chunks = owned.chunks.as_ref().map(|size| quote_spanned!(span=> .chunks(#size)));
+            let joined = facts.clauses.collapse.is_some();
+            let coefficients = &owned.coefficients;
+            let chunks = match &owned.chunks {
+                Some(size) if joined => quote_spanned!(span=> .numbered(#size)),
+                Some(size) => quote_spanned!(span=> .chunks(#size)),
+                None if joined => quote_spanned!(span=> .grid([#(#coefficients,)* 1])),
+                None => quote!(),
+            };
             // The method is looked for at the array's own place, where the compiler reports what has no such method.
             let method =
                 Ident::new("own_by_iteration", span.located_at(syn::spanned::Spanned::span(array)));
@@ -327,7 +385,8 @@ impl Output<'_> {
         let Self { facts, names, hidden, .. } = self;
         let span = names.span();
         let accumulator = |(k, reduction): (usize, &Reduction)| {
-            let (name, variable) = (names.accumulator(k), reduced(reduction, span));
+            let at = span.located_at(syn::spanned::Spanned::span(&reduction.variable));
+            let (name, variable) = (names.accumulator(k), reduced(reduction, at));
             let mut operator = operator(reduction.operator, hidden, span);
             for _ in 0..reduction.indices {
                 operator = quote_spanned!(span=> #hidden::ops::Each<#operator>);
@@ -356,11 +415,10 @@ impl Output<'_> {
         let span = names.span();
         let sums = facts.reductions.iter().enumerate().map(|(k, reduction)| {
             let accumulator = names.accumulator(k);
-            if reduction.indices == 0 {
-                quote_spanned!(span=> #accumulator.whole())
-            } else {
-                quote_spanned!(span=> #accumulator.parts())
-            }
+            // The compiler reports here what cannot be reduced.
+            let at = span.located_at(syn::spanned::Spanned::span(&reduction.variable));
+            let method = Ident::new(if reduction.indices == 0 { "whole" } else { "parts" }, at);
+            quote_spanned!(at=> #accumulator.#method())
         });
         let list = list(sums, span);
         quote_spanned!(span=> || #list)
@@ -405,7 +463,9 @@ impl Output<'_> {
             let (label, ended) = (names.label(), names.name("ended"));
             quote_spanned!(span=> let #ended = #label: { #body #through }; #put #ended)
         };
-        quote_spanned! {span=>
+        // The closure stands where the body stands: for what the compiler has to say of what it captures.
+        let around = self.around();
+        quote_spanned! {around=>
             |#mutable #frame, #(#areas, #parts,)* #fill #locals, #sums| {
                 #take
                 #prepare
@@ -427,7 +487,6 @@ impl Output<'_> {
             shortens = true;
             let (array, view, text) = (names.array(k), names.view(k), read.place.to_string());
             let (expr, shift) = (&read.array, shift(read.shift.as_ref(), hidden, span));
-            let need = Ident::new("need", span.located_at(syn::spanned::Spanned::span(expr)));
             arrays.extend(quote_spanned! {span=>
                 let #array = {
                     #[allow(unused_imports)]
@@ -435,7 +494,8 @@ impl Output<'_> {
                     (&#frame.reading(&#expr)).array()
                 };
             });
-            needs.extend(quote_spanned!(span=> #array.#need(&mut #frame, #text, #shift);));
+            let at = place_text(syn::spanned::Spanned::span(expr), span);
+            needs.extend(quote_spanned!(span=> #array.need(&mut #frame, #text, #shift, #at);));
             pieces.extend(quote_spanned!(span=> let #view = #array.view(&#frame, #shift);));
         }
         for (k, owned) in facts.owned.iter().enumerate() {
@@ -444,11 +504,10 @@ impl Output<'_> {
                 pieces.extend(quote_spanned!(span=> let mut #piece = #area.chunks(#part);));
                 continue;
             }
-            if owned.certain {
+            if owned.certain && facts.clauses.collapse.is_none() {
                 shortens = true;
-                let need =
-                    Ident::new("need", span.located_at(syn::spanned::Spanned::span(&owned.array)));
-                needs.extend(quote_spanned!(span=> #frame.#need(&#area, #part);));
+                let at = place_text(syn::spanned::Spanned::span(&owned.array), span);
+                needs.extend(quote_spanned!(span=> #frame.need(&#area, #part, #at);));
                 pieces
                     .extend(quote_spanned!(span=> let mut #piece = #frame.elements(#area, #part);));
             } else {
@@ -490,33 +549,127 @@ impl Output<'_> {
         (take, put)
     }
 
+    /// After how many iterations to ask whether the loop has been left; 0: never.
+    fn strip(&self) -> Literal {
+        Literal::u64_unsuffixed(match (self.facts.leaves, self.facts.heavy) {
+            (false, _) => 0,
+            (true, true) => 1,
+            (true, false) => 16,
+        })
+    }
+
+    /// The name that the body has for an owned array.
+    fn window(&self, k: usize) -> TokenStream {
+        let owned = &self.facts.owned[k];
+        if owned.place.is_name() {
+            owned.place.root.to_token_stream()
+        } else {
+            self.names.window(k).into_token_stream()
+        }
+    }
+
+    /// The `for` loops of a nest that is run as one: over rows, and within a row.
+    fn nest(&self, frame: &Ident) -> TokenStream {
+        let Self { facts, names, hidden, .. } = self;
+        let span = names.span();
+        let levels = self.levels();
+        let Some((innermost, outer)) = levels.split_last() else { return TokenStream::new() };
+        let strip = self.strip();
+        let (row, index) = (names.name("row"), names.name("index"));
+        // Items of a nest of nests are pairs of pairs.
+        let outer_pattern = outer
+            .iter()
+            .map(|level| level.pat.to_token_stream())
+            .reduce(|pairs, pat| quote_spanned!(span=> (#pairs, #pat)))
+            .unwrap_or_default();
+        let outermost = outer[0];
+        let (keyword, within) = (outermost.for_token, outermost.in_token);
+        let mut prepare = TokenStream::new();
+        let mut windows = TokenStream::new();
+        let number = names.name("number");
+        for (k, owned) in facts.owned.iter().enumerate() {
+            let (piece, at, name) = (names.pieces(k), names.at(k), self.window(k));
+            let position = if owned.chunks.is_some() {
+                quote_spanned!(span=> #number)
+            } else {
+                let base = names.base(k);
+                let terms = facts.nest.iter().zip(&owned.coefficients).map(|(name, coefficient)| {
+                    quote_spanned!(span=> (#hidden::index_of(&#name), #coefficient))
+                });
+                prepare.extend(quote_spanned!(span=> let #base = #hidden::along([#(#terms),*]);));
+                quote_spanned!(span=> #base.wrapping_add(#index))
+            };
+            windows.extend(quote_spanned! {span=>
+                #[allow(unused_mut, unused_variables)]
+                let mut #name = #piece.window(#position);
+                #[allow(unused_variables)]
+                let #at = #name.at();
+            });
+        }
+        let numbered = facts.owned.iter().any(|owned| owned.chunks.is_some());
+        let elements = facts.owned.iter().any(|owned| owned.chunks.is_none());
+        let ExprForLoop { label, for_token, pat, in_token, body, .. } = *innermost;
+        let attrs = levels
+            .iter()
+            .flat_map(|level| &level.attrs)
+            .filter(|attribute| mark_of(std::slice::from_ref(*attribute)).is_none());
+        let body = self.yielded(body);
+        let (pattern, items) = if elements {
+            (
+                quote_spanned!(span=> (#index, #pat)),
+                quote_spanned!(span=> #row.indexed::<#hidden::Whole>()),
+            )
+        } else {
+            (pat.to_token_stream(), row.to_token_stream())
+        };
+        let next = names.name("next");
+        let (first, count) = if numbered {
+            prepare.extend(quote_spanned!(span=> let mut #next = #next;));
+            let count = quote_spanned! {span=>
+                let #number = #next;
+                #next = #number.wrapping_add(1);
+            };
+            (next.to_token_stream(), count)
+        } else {
+            (quote_spanned!(span=> _), quote!())
+        };
+        quote_spanned! {span=>
+            #(#attrs)*
+            #keyword (#outer_pattern, #first, #row) #within #frame.rows::<#strip>() {
+                #prepare
+                #label #for_token #pattern #in_token #items {
+                    #count
+                    #windows
+                    #body
+                }
+            }
+        }
+    }
+
     /// The `for` loop that holds the body.
     fn body(&self, frame: &Ident) -> TokenStream {
-        let Self { facts, names, expr, .. } = self;
+        if self.facts.clauses.collapse.is_some() {
+            return self.nest(frame);
+        }
+        let Self { facts, names, expr, hidden, .. } = self;
         let span = names.span();
         let ExprForLoop { attrs, label, for_token, pat, in_token, body, .. } = expr;
         let attrs =
             attrs.iter().filter(|attribute| mark_of(std::slice::from_ref(*attribute)).is_none());
-        let strip = Literal::u64_unsuffixed(if facts.heavy { 1 } else { 16 });
+        let strip = self.strip();
         let indexed = !facts.owned.is_empty();
-        let items = match (indexed, facts.leaves) {
-            (false, false) => quote_spanned!(span=> #frame.items()),
-            (false, true) => quote_spanned!(span=> #frame.items_while::<#strip>()),
-            (true, false) => quote_spanned!(span=> #frame.indexed()),
-            (true, true) => quote_spanned!(span=> #frame.indexed_while::<#strip>()),
+        let items = if indexed {
+            quote_spanned!(span=> #hidden::indexed::<#strip, _, _>(#frame))
+        } else {
+            quote_spanned!(span=> #hidden::items::<#strip, _, _>(#frame))
         };
         let body = self.yielded(body);
         if !indexed {
             return quote_spanned!(span=> #(#attrs)* #label #for_token #pat #in_token #items { #body });
         }
         let index = names.name("index");
-        let windows = facts.owned.iter().enumerate().map(|(k, owned)| {
-            let name = if owned.place.is_name() {
-                owned.place.root.to_token_stream()
-            } else {
-                names.window(k).into_token_stream()
-            };
-            let (piece, at) = (names.pieces(k), names.at(k));
+        let windows = (0..facts.owned.len()).map(|k| {
+            let (name, piece, at) = (self.window(k), names.pieces(k), names.at(k));
             quote_spanned! {span=>
                 #[allow(unused_mut, unused_variables)]
                 let mut #name = #piece.window(#index);
@@ -749,6 +902,13 @@ fn clauses(clauses: &Clauses, hidden: &TokenStream, span: Span) -> TokenStream {
         }
     }
     calls
+}
+
+/// `file:line:column`, as a constant of the user's crate.
+fn place_text(of: Span, span: Span) -> TokenStream {
+    let (line, column) = location(of);
+    let place = Literal::string(&format!(":{line}:{column}"));
+    quote_spanned!(span=> ::core::concat!(::core::file!(), #place))
 }
 
 /// Where a span begins: line and column, from 1.

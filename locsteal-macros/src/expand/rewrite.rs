@@ -9,6 +9,7 @@ use syn::{Block, Expr, ExprForLoop, Item, Lifetime, Local, Macro};
 
 use super::Hidden;
 use super::output::{self, Exits};
+use crate::ast::level_mut;
 use crate::attr::Place;
 use crate::valid::arrays::view_of;
 use crate::valid::cx::{Control, Cx, Goes, Means};
@@ -78,22 +79,31 @@ impl Rewriter<'_> {
 
     /// Replaces a loop.
     fn marked_loop(&mut self, expr: &mut ExprForLoop, mark: usize, yields: bool) -> TokenStream {
-        walk::walk(self, &mut expr.expr);
         let facts = &self.facts.loops[&mark];
+        let joined = facts.clauses.collapse.as_ref().map_or(1, |clause| clause.value);
+        for level in 0..joined {
+            walk::walk(self, &mut level_mut(expr, level).expr);
+        }
         let names = output::Names::new(self.active.len(), expr.for_token.span);
-        let label = expr.label.as_ref().map(|label| label.name.ident.to_string());
+        let label =
+            level_mut(expr, joined - 1).label.as_ref().map(|label| label.name.ident.to_string());
         self.cx.enter(Control::Marked { label });
         self.cx.open();
-        self.cx.bind_pattern(&expr.pat);
+        for level in 0..joined {
+            self.cx.bind_pattern(&level_mut(expr, level).pat);
+        }
+        let depth = self.cx.depth();
+        for (level, name) in facts.nest.iter().enumerate() {
+            self.cx.bind(name, false, Means::Nested(depth, level));
+        }
         if let Some(index) = &facts.index {
-            let depth = self.cx.depth();
             self.cx.bind(&index.name, false, Means::Index(depth));
         }
         for local in &facts.clauses.local {
             self.cx.bind(&local.name, true, Means::Value);
         }
         self.active.push(Active { facts, names, exits: Exits::default(), views: HashSet::new() });
-        walk::walk_block(self, &mut expr.body);
+        walk::walk_block(self, &mut level_mut(expr, joined - 1).body);
         self.cx.close();
         self.cx.leave();
         let Some(active) = self.active.pop() else { return TokenStream::new() };
@@ -171,6 +181,7 @@ impl Pass for Rewriter<'_> {
         if let (None, Some(kind), Some(active)) = (&found, kind, self.active.last_mut())
             && matches!(mode, Mode::Read | Mode::Method(_))
             && self.cx.is_captured(&place.root, depth)
+            && !self.cx.is_clouded(&place.root)
             && let Some((view, _)) = view_of(&active.facts.reads, place, &kind)
         {
             active.views.insert(view);

@@ -1,17 +1,19 @@
 //! Noting what the marked loops of a function do.
 
 use proc_macro2::Ident;
+use quote::ToTokens;
 use syn::visit::{self, Visit};
 use syn::{Block, Expr, ExprForLoop, Item, Local, Macro};
 
 use super::arrays;
 use super::cx::{Control, Cx, Goes, Means, is_constant};
 use super::index::{Kind, judge};
+use super::macros;
 use super::reductions;
 use super::source;
 use super::walk::{self, Mode, Pass};
 use super::{Facts, LoopFacts, Reduction};
-use crate::ast::Marks;
+use crate::ast::{Marks, NoNest, level_mut, levels};
 use crate::attr::{Clauses, Place};
 use crate::report::Report;
 
@@ -48,6 +50,13 @@ pub(super) struct Active {
     pub(super) mutable_index: Option<Ident>,
     leaves: bool,
     yields: bool,
+    /// Whether it is a nest of loops that are joined.
+    pub(super) joined: bool,
+    /// Their indices.
+    nest: Vec<Ident>,
+    depth: usize,
+    /// The labels of all of them but the innermost.
+    labels: Vec<String>,
 }
 
 /// Something that a body does with a place that it captures.
@@ -76,6 +85,31 @@ pub(super) enum Usage {
     Whole(Mode),
 }
 
+impl Active {
+    /// The loop's index, or those of joined loops, as a reader would name the iteration.
+    pub(super) fn indices(&self) -> String {
+        match &self.index {
+            _ if self.joined => {
+                let names: Vec<String> = self.nest.iter().map(ToString::to_string).collect();
+                format!("({})", names.join(", "))
+            }
+            Some(index) => index.to_string(),
+            None => "i".to_owned(),
+        }
+    }
+
+    /// The element of an array that an iteration owns, as it is written.
+    pub(super) fn element(&self, array: &Place) -> String {
+        let is_own = |event: &&Event| {
+            event.place == *array && matches!(event.kind(self.depth), Some(Kind::Grid(..)))
+        };
+        match self.events.iter().find(is_own) {
+            Some(event) => crate::attr::tokens(&event.written),
+            None => format!("{array}[{}]", self.indices()),
+        }
+    }
+}
+
 impl Event {
     /// What the index is, seen from the loop at `depth`.
     pub(super) fn kind(&self, depth: usize) -> Option<&Kind> {
@@ -97,16 +131,21 @@ impl Analysis<'_> {
             self.report_read_reduction(place, written);
             return;
         }
+        // What a raw pointer points to is the business of whoever wrote `unsafe`.
+        if self.cx.is_unsafe() && dereferences(written) {
+            return;
+        }
+        let clouded = self.cx.is_clouded(&place.root);
+        if clouded && matches!(usage, Usage::Whole(_)) {
+            return;
+        }
         let binding = self.cx.find(&place.root);
         let mutable = binding.is_some_and(|binding| binding.mutable);
-        if binding.is_none()
-            && !is_constant(&place.root)
-            && matches!(usage, Usage::Whole(Mode::Read | Mode::Method(_)))
-        {
+        if binding.is_none() && !is_constant(&place.root) && matches!(usage, Usage::Whole(_)) {
             // A function, a module, or a name that a macro has bound.
             return;
         }
-        let certain = self.cx.certain && !self.cx.exited;
+        let certain = self.cx.certain && !self.cx.exited && !clouded;
         let event =
             Event { place: place.clone(), written: written.clone(), usage, certain, mutable };
         if let Some(active) = self.active.last_mut() {
@@ -127,7 +166,7 @@ impl Analysis<'_> {
         default!(schedule, locality, grain, threads, pool, name, progress, krate);
         // What is owned or reduced is a matter of the loops that name it, the outermost ones.
         if self.active.is_empty() {
-            let names = names_in(expr);
+            let names = macros::names(expr.body.to_token_stream());
             if clauses.own.is_empty() {
                 clauses.own = defaults
                     .own
@@ -156,28 +195,54 @@ impl Analysis<'_> {
 
     /// Goes through a marked loop.
     fn marked_loop(&mut self, expr: &mut ExprForLoop, mark: usize, yields: bool) {
-        walk::walk(self, &mut expr.expr);
         let clauses = self.clauses_of(mark, expr);
-        let index = source::index(&expr.pat, &expr.expr);
+        let joined = self.join(&clauses, expr);
+        for level in 0..joined.max(1) {
+            walk::walk(self, &mut level_mut(expr, level).expr);
+        }
+        let index = if joined == 0 { source::index(&expr.pat, &expr.expr) } else { None };
         self.check_clauses(&clauses, index.as_ref().map(|index| &index.name));
         let (certain, exited) = (self.cx.certain, self.cx.exited);
         (self.cx.certain, self.cx.exited) = (true, false);
-        let label = expr.label.as_ref().map(|label| label.name.ident.to_string());
+        let labels: Vec<String> = (0..joined.saturating_sub(1))
+            .filter_map(|level| {
+                let label = level_mut(expr, level).label.as_ref()?;
+                Some(label.name.ident.to_string())
+            })
+            .collect();
+        let outer_labels = labels.len();
+        let innermost = level_mut(expr, joined.saturating_sub(1));
+        let label = innermost.label.as_ref().map(|label| label.name.ident.to_string());
+        // The labels of the outer ones are known, and nothing can go there.
+        for outer in &labels {
+            self.cx.enter(Control::Loop { label: Some(outer.clone()) });
+        }
         self.cx.enter(Control::Marked { label });
         self.cx.open();
         let depth = self.cx.depth();
-        match &index {
-            Some(index) => {
-                // The other names of the pattern first: the index is one of them.
-                self.cx.bind_pattern(&expr.pat);
-                self.cx.bind(&index.name, false, Means::Index(depth));
+        let mut nest = Vec::new();
+        for level in 0..joined.max(1) {
+            // All names of the pattern first: the index is one of them.
+            let pat = &level_mut(expr, level).pat;
+            self.cx.bind_pattern(pat);
+            if joined > 0
+                && let Some(name) = source::name(pat)
+            {
+                self.cx.bind(&name, false, Means::Nested(depth, level));
+                nest.push(name);
             }
-            None => self.cx.bind_pattern(&expr.pat),
         }
-        let name = index.as_ref().map(|index| index.name.clone());
+        if nest.len() < joined {
+            nest.clear();
+        }
+        if let Some(index) = &index {
+            self.cx.bind(&index.name, false, Means::Index(depth));
+        }
+        let name = index.as_ref().map(|index| index.name.clone()).or_else(|| nest.last().cloned());
         for local in &clauses.local {
             self.cx.bind(&local.name, true, Means::Value);
         }
+        let expr = level_mut(expr, joined.saturating_sub(1));
         let reductions = reductions::of(&clauses, &mut expr.body, &self.cx);
         let mutable_index = source::mutable_index(&expr.pat);
         let active = Active {
@@ -188,11 +253,18 @@ impl Analysis<'_> {
             mutable_index,
             leaves: false,
             yields,
+            joined: joined > 0,
+            nest: nest.clone(),
+            depth,
+            labels,
         };
         self.active.push(active);
         walk::walk_block(self, &mut expr.body);
         self.cx.close();
         self.cx.leave();
+        for _ in 0..outer_labels {
+            self.cx.leave();
+        }
         let left = self.cx.exited;
         (self.cx.certain, self.cx.exited) = (certain, exited || left);
         let Some(active) = self.active.pop() else { return };
@@ -204,6 +276,7 @@ impl Analysis<'_> {
         let facts = LoopFacts {
             clauses,
             index,
+            nest,
             owned,
             reads,
             reductions,
@@ -260,6 +333,32 @@ impl Analysis<'_> {
             .is_some_and(|active| active.reductions.iter().any(|r| r.place.contains(place)))
     }
 
+    /// How many loops are joined into one; 0 if there is no clause that says so.
+    fn join(&mut self, clauses: &Clauses, expr: &ExprForLoop) -> usize {
+        let Some(collapse) = &clauses.collapse else { return 0 };
+        let levels = match levels(expr, collapse.value) {
+            Ok(levels) => levels,
+            Err(NoNest { at, what, help }) => {
+                self.report.error(at, what, help);
+                return 0;
+            }
+        };
+        for (k, level) in levels.iter().enumerate() {
+            let names = macros::names(level.expr.to_token_stream());
+            let outer = levels[..k].iter().find_map(|outer| {
+                source::names(&outer.pat).into_iter().find(|n| names.contains(n))
+            });
+            if let Some(name) = outer {
+                self.report.error(
+                    &level.expr,
+                    format_args!("this loop runs over something else for each `{name}`, so the two cannot be joined"),
+                    "leave `collapse` out: stealing balances loops whose iterations differ in length",
+                );
+            }
+        }
+        levels.len()
+    }
+
     fn check_clauses(&mut self, clauses: &Clauses, index: Option<&Ident>) {
         let named = clauses.local.iter().map(|local| ("local", &local.name)).chain(
             clauses.reduce.iter().filter(|r| r.place.is_name()).map(|r| ("reduce", &r.place.root)),
@@ -298,9 +397,6 @@ impl Analysis<'_> {
                 );
             }
         }
-        if let Some(collapse) = &clauses.collapse {
-            self.report.error(&collapse.keyword, "`collapse` is not built yet", "leave it out");
-        }
     }
 }
 
@@ -337,6 +433,23 @@ impl Pass for Analysis<'_> {
 
     fn exit(&mut self, expr: &mut Expr, goes: Goes) {
         let Some(active) = self.active.last_mut() else { return };
+        if active.joined {
+            let label = match expr {
+                Expr::Break(jump) => jump.label.as_ref(),
+                Expr::Continue(jump) => jump.label.as_ref(),
+                _ => None,
+            };
+            let joined =
+                label.is_some_and(|label| active.labels.contains(&label.ident.to_string()));
+            if joined || (matches!(expr, Expr::Break(_)) && goes == Goes::Native) {
+                self.report.error(
+                    &*expr,
+                    "this leaves one of the loops that are joined, and not the others",
+                    "use `continue` for the innermost, `return` or `?` to leave them all, or leave `collapse` out",
+                );
+                return;
+            }
+        }
         match expr {
             Expr::Continue(jump) if goes == Goes::Native => {
                 if active.yields {
@@ -354,12 +467,6 @@ impl Pass for Analysis<'_> {
                         jump.break_token,
                         "`break` in a loop that yields: the iterations that are left out would have no value",
                         "shorten the range, or leave the function with `return` or `?`",
-                    );
-                } else if let Some(value) = &jump.expr {
-                    self.report.error(
-                        value,
-                        "`break` with a value from a `for` loop",
-                        "a `for` loop has no value: break out of a labelled block around it, `'found: { .. break 'found value .. }`",
                     );
                 }
             }
@@ -408,22 +515,17 @@ impl Pass for Analysis<'_> {
     fn item(&mut self, _item: &mut Item) {}
 }
 
-/// All names that occur in a loop.
-fn names_in(expr: &ExprForLoop) -> std::collections::HashSet<Ident> {
-    fn collect(tokens: proc_macro2::TokenStream, names: &mut std::collections::HashSet<Ident>) {
-        for token in tokens {
-            match token {
-                proc_macro2::TokenTree::Ident(name) => {
-                    names.insert(name);
-                }
-                proc_macro2::TokenTree::Group(group) => collect(group.stream(), names),
-                _ => {}
-            }
-        }
+/// Whether the place that is used lies behind a `*`.
+fn dereferences(written: &Expr) -> bool {
+    match written {
+        Expr::Unary(unary) => matches!(unary.op, syn::UnOp::Deref(_)) || dereferences(&unary.expr),
+        Expr::Paren(paren) => dereferences(&paren.expr),
+        Expr::Group(group) => dereferences(&group.expr),
+        Expr::Field(field) => dereferences(&field.base),
+        Expr::Index(index) => dereferences(&index.expr),
+        Expr::MethodCall(call) => dereferences(&call.receiver),
+        _ => false,
     }
-    let mut names = std::collections::HashSet::new();
-    collect(quote::ToTokens::to_token_stream(&expr.body), &mut names);
-    names
 }
 
 /// Whether a body does more than a little arithmetic.

@@ -28,6 +28,7 @@ pub(super) fn judge(active: &Active, depth: usize, report: &mut Report) -> Judge
             place: own.place.clone(),
             array,
             chunks: own.chunks.clone(),
+            coefficients: coefficients(&own.place, active, depth),
             certain: false,
         });
     }
@@ -37,7 +38,13 @@ pub(super) fn judge(active: &Active, depth: usize, report: &mut Report) -> Judge
         {
             let Expr::Index(written) = &event.written else { continue };
             let array = (*written.expr).clone();
-            owned.push(Owned { place: event.place.clone(), array, chunks: None, certain: false });
+            owned.push(Owned {
+                place: event.place.clone(),
+                array,
+                chunks: None,
+                coefficients: coefficients(&event.place, active, depth),
+                certain: false,
+            });
         }
     }
     if owned.len() > 12 {
@@ -48,9 +55,28 @@ pub(super) fn judge(active: &Active, depth: usize, report: &mut Report) -> Judge
         );
     }
     for event in &active.events {
+        if let Some(part) = owned
+            .iter()
+            .find(|owned| event.place.contains(&owned.place) && event.place != owned.place)
+        {
+            use_around(part, event, report);
+            continue;
+        }
         match owned.iter_mut().find(|owned| owned.place.contains(&event.place)) {
             Some(owned) => use_owned(owned, event, active, depth, report),
             None => use_shared(event, active, depth, report),
+        }
+    }
+    if active.joined {
+        for array in
+            owned.iter().filter(|owned| owned.chunks.is_none() && owned.coefficients.is_empty())
+        {
+            report.error(
+                &array.array,
+                format_args!("which element of `{}` an iteration of the joined loops owns is not clear", array.place),
+                "write its index as a sum such as `i * m + j`, with each loop's index once; an array of rows, `c[i][j]`, needs \
+                 `collapse` left out",
+            );
         }
     }
     for own in &active.clauses.own {
@@ -80,7 +106,7 @@ pub(super) fn judge(active: &Active, depth: usize, report: &mut Report) -> Judge
 /// Whether it follows from this use that iterations own elements of the array.
 fn infers(event: &Event, active: &Active, depth: usize) -> bool {
     let Usage::Index { mode, .. } = &event.usage else { return false };
-    if event.kind(depth) != Some(&Kind::Exact(depth)) {
+    if !is_own(event, depth) {
         return false;
     }
     match mode {
@@ -90,12 +116,27 @@ fn infers(event: &Event, active: &Active, depth: usize) -> bool {
         // Whether the method changes the element is not known. Owning it does no harm if nothing else of the array is used.
         Mode::Method(_) => {
             event.mutable
-                && active.events.iter().filter(|other| other.place == event.place).all(|other| {
-                    matches!(other.usage, Usage::Length)
-                        || other.kind(depth) == Some(&Kind::Exact(depth))
-                })
+                && active
+                    .events
+                    .iter()
+                    .filter(|other| other.place == event.place)
+                    .all(|other| matches!(other.usage, Usage::Length) || is_own(other, depth))
         }
     }
+}
+
+/// Whether the index is that of the iteration.
+fn is_own(event: &Event, depth: usize) -> bool {
+    matches!(event.kind(depth), Some(Kind::Exact(loop_) | Kind::Grid(loop_, _)) if *loop_ == depth)
+}
+
+/// The coefficients of the array's index in a nest that is run as one.
+fn coefficients(place: &Place, active: &Active, depth: usize) -> Vec<Expr> {
+    let of = |event: &Event| match event.kind(depth) {
+        Some(Kind::Grid(_, coefficients)) if event.place == *place => Some(coefficients.clone()),
+        _ => None,
+    };
+    active.events.iter().find_map(of).unwrap_or_default()
 }
 
 /// The array as it is written.
@@ -105,7 +146,11 @@ fn written(event: &Event) -> String {
 
 fn use_owned(owned: &mut Owned, event: &Event, active: &Active, depth: usize, report: &mut Report) {
     let name = &owned.place;
-    let Some(i) = &active.index else { return };
+    if active.index.is_none() {
+        return;
+    }
+    let i = active.indices();
+    let own = active.element(name);
     if owned.chunks.is_some() {
         if event.place != owned.place {
             report.error(
@@ -127,9 +172,9 @@ fn use_owned(owned: &mut Owned, event: &Event, active: &Active, depth: usize, re
         _ => {
             report.error(
                 &event.written,
-                format_args!("iteration `{i}` owns `{name}[{i}]` alone, not all of `{name}`"),
+                format_args!("iteration `{i}` owns `{own}` alone, not all of `{name}`"),
                 format_args!(
-                    "use `{name}[{i}]` or `{name}.len()`; to read old values, copy them before the loop: `let old = \
+                    "use `{own}` or `{name}.len()`; to read old values, copy them before the loop: `let old = \
                      {name}.to_vec();`"
                 ),
             );
@@ -141,8 +186,12 @@ fn use_owned(owned: &mut Owned, event: &Event, active: &Active, depth: usize, re
             owned.certain |= event.certain;
             return;
         }
+        Some(Kind::Grid(_, coefficients)) if *coefficients == owned.coefficients => {
+            owned.certain |= event.certain;
+            return;
+        }
         Some(Kind::Unknown) | None => return,
-        Some(Kind::Shifted(..)) => Why::Computed,
+        Some(Kind::Shifted(..) | Kind::Grid(..)) => Why::Computed,
         Some(Kind::Other(why)) => why.clone(),
     };
     let element = written(event);
@@ -151,7 +200,7 @@ fn use_owned(owned: &mut Owned, event: &Event, active: &Active, depth: usize, re
             index,
             format_args!("`{element}` belongs to another iteration, which may be changing it at this moment"),
             format_args!(
-                "iteration `{i}` owns `{name}[{i}]` alone; to read old values, copy them before the loop: `let old = \
+                "iteration `{i}` owns `{own}` alone; to read old values, copy them before the loop: `let old = \
                  {name}.to_vec();`"
             ),
         ),
@@ -159,7 +208,7 @@ fn use_owned(owned: &mut Owned, event: &Event, active: &Active, depth: usize, re
             index,
             format_args!("`{element}` is the same element in every iteration, and belongs to one of them at most"),
             format_args!(
-                "iteration `{i}` owns `{name}[{i}]` alone; copy the element before the loop, or accumulate into a variable \
+                "iteration `{i}` owns `{own}` alone; copy the element before the loop, or accumulate into a variable \
                  with `reduce(..)`"
             ),
         ),
@@ -167,7 +216,7 @@ fn use_owned(owned: &mut Owned, event: &Event, active: &Active, depth: usize, re
             index,
             format_args!("`{element}` belongs to other iterations as `{j}` moves on"),
             format_args!(
-                "iteration `{i}` owns `{name}[{i}]` alone; if it should own `m` elements, write `own({name}.chunks(m))`"
+                "iteration `{i}` owns `{own}` alone; if it should own `m` elements, write `own({name}.chunks(m))`"
             ),
         ),
         Why::Outer(outer) => report.error(
@@ -176,6 +225,18 @@ fn use_owned(owned: &mut Owned, event: &Event, active: &Active, depth: usize, re
             "take it out of the inner loop, or accumulate into a variable with `reduce(..)`",
         ),
     }
+}
+
+/// Something is used as a whole, of which iterations own a part.
+fn use_around(owned: &Owned, event: &Event, report: &mut Report) {
+    let (whole, part) = (&event.place, &owned.place);
+    report.error(
+        &event.written,
+        format_args!("`{whole}` cannot be used as a whole, since iterations own parts of `{part}`"),
+        format_args!(
+            "name the fields that the body needs, such as `{whole}.other`, or compute what it needs before the loop"
+        ),
+    );
 }
 
 fn use_shared(event: &Event, active: &Active, depth: usize, report: &mut Report) {
@@ -208,6 +269,17 @@ fn use_shared(event: &Event, active: &Active, depth: usize, report: &mut Report)
                 );
                 return;
             };
+            if active.joined {
+                report.error(
+                    index,
+                    format_args!("nothing says which iteration owns `{element}`"),
+                    format_args!(
+                        "iterations of joined loops own elements of a flat array, whose index is a sum such as `i * m + j`; for an \
+                         array of rows leave `collapse` out"
+                    ),
+                );
+                return;
+            }
             shared_element(event, index, &i.to_string(), &element, depth, report);
         }
         Usage::Length => {}
@@ -324,7 +396,7 @@ fn shared_element(
             format_args!("all iterations over `{i}` would write `{element}`, the element of the outer loop's `{outer}`"),
             "accumulate into a variable with `reduce(..)` on the inner loop, and write the element after it",
         ),
-        Some(Kind::Exact(_)) => {}
+        Some(Kind::Exact(_) | Kind::Grid(..)) => {}
         Some(Kind::Unknown) | None => report.error(
             index,
             format_args!("two iterations may write the same `{element}`"),
@@ -371,6 +443,12 @@ fn reads(active: &Active, owned: &[Owned], depth: usize) -> Vec<Read> {
             continue;
         }
         let Expr::Index(written) = &event.written else { continue };
+        // The compiler sees the length of a constant, and a `static mut` takes `unsafe`, as a raw pointer does.
+        if is_constant(&event.place.root)
+            || matches!(&*written.expr, Expr::Paren(_) | Expr::Unary(_))
+        {
+            continue;
+        }
         reads.push(Read { place: event.place.clone(), array: (*written.expr).clone(), shift });
     }
     reads

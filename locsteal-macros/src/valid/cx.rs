@@ -1,5 +1,7 @@
 //! Where in a function one is: which names mean what, and where control can go.
 
+use std::collections::{HashMap, HashSet};
+
 use proc_macro2::Ident;
 use syn::{Lifetime, Pat, Type};
 
@@ -9,6 +11,10 @@ use super::index::Kind;
 #[derive(Default)]
 pub(crate) struct Cx {
     scopes: Vec<Vec<Binding>>,
+    /// Names that a macro may have bound, in the scopes that are open, and how many marked loops are around the macro.
+    clouded: Vec<HashMap<Ident, usize>>,
+    /// How many `unsafe` blocks are around this point.
+    unsafe_blocks: usize,
     control: Vec<Control>,
     /// How many marked loops are around this point.
     depth: usize,
@@ -38,6 +44,8 @@ pub(crate) enum Means {
     Value,
     /// The index of the marked loop at this depth (the outermost is 1).
     Index(usize),
+    /// The index of a loop in a nest that is marked as one: the depth of the nest, and which of its loops it is.
+    Nested(usize, usize),
     /// The variable of a loop that is not marked.
     InnerIndex,
     /// The value of an expression, judged where it was bound.
@@ -91,10 +99,37 @@ impl Cx {
     /// Runs `inside` in a scope of its own.
     pub(crate) fn open(&mut self) {
         self.scopes.push(Vec::new());
+        self.clouded.push(HashMap::new());
     }
 
     pub(crate) fn close(&mut self) {
         self.scopes.pop();
+        self.clouded.pop();
+    }
+
+    /// A statement is a macro, which may bind any of the names that it is given.
+    pub(crate) fn cloud(&mut self, names: HashSet<Ident>) {
+        let depth = self.depth;
+        if let Some(clouded) = self.clouded.last_mut() {
+            clouded.extend(names.into_iter().map(|name| (name, depth)));
+        }
+    }
+
+    /// Whether a macro in the body of the innermost marked loop may have bound the name.
+    pub(crate) fn is_clouded(&self, name: &Ident) -> bool {
+        self.clouded.iter().any(|names| names.get(name).is_some_and(|depth| *depth >= self.depth))
+    }
+
+    pub(crate) fn enter_unsafe(&mut self) {
+        self.unsafe_blocks += 1;
+    }
+
+    pub(crate) fn leave_unsafe(&mut self) {
+        self.unsafe_blocks -= 1;
+    }
+
+    pub(crate) fn is_unsafe(&self) -> bool {
+        self.unsafe_blocks > 0
     }
 
     pub(crate) fn enter(&mut self, control: Control) {
@@ -173,6 +208,15 @@ impl Cx {
     pub(crate) fn find(&self, name: &Ident) -> Option<&Binding> {
         let name = name.to_string();
         self.scopes.iter().rev().flat_map(|scope| scope.iter().rev()).find(|b| b.name == name)
+    }
+
+    /// How many loops are joined at this depth, if more than one.
+    pub(crate) fn levels(&self, depth: usize) -> Option<usize> {
+        let level = |binding: &Binding| match binding.means {
+            Means::Nested(nest, level) if nest == depth => Some(level + 1),
+            _ => None,
+        };
+        self.scopes.iter().flatten().filter_map(level).max()
     }
 
     /// Whether the name is declared outside of the innermost marked loop: the loop's code would capture it. A name that

@@ -10,6 +10,8 @@ use super::cx::{Cx, Means, is_constant};
 pub(crate) enum Kind {
     /// The index of the marked loop at this depth.
     Exact(usize),
+    /// The sum of the indices of the nest at this depth, each times one of these; the last one is not multiplied.
+    Grid(usize, Vec<Expr>),
     /// That index plus or minus something fixed.
     Shifted(usize, Shift),
     /// Certainly something else.
@@ -42,6 +44,9 @@ pub(crate) enum Why {
 
 /// Judges an index, seen from the marked loop at `depth` that is around it.
 pub(crate) fn judge(expr: &Expr, cx: &Cx, depth: usize) -> Kind {
+    if let Some(coefficients) = linear(expr, cx, depth) {
+        return Kind::Grid(depth, coefficients);
+    }
     match expr {
         Expr::Paren(paren) => judge(&paren.expr, cx, depth),
         Expr::Group(group) => judge(&group.expr, cx, depth),
@@ -93,8 +98,11 @@ fn judge_name(name: &Ident, cx: &Cx, depth: usize) -> Kind {
     };
     match &binding.means {
         Means::Index(loop_) if *loop_ == depth => Kind::Exact(depth),
-        Means::Index(loop_) if *loop_ < depth => Kind::Other(Why::Outer(name.to_string())),
-        Means::Index(_) => Kind::Other(Why::Inner(name.to_string())),
+        Means::Nested(loop_, _) if *loop_ == depth => Kind::Other(Why::Computed),
+        Means::Index(loop_) | Means::Nested(loop_, _) if *loop_ < depth => {
+            Kind::Other(Why::Outer(name.to_string()))
+        }
+        Means::Index(_) | Means::Nested(..) => Kind::Other(Why::Inner(name.to_string())),
         // What a marked loop captures stays as it is while the loop runs.
         _ if binding.depth < depth => Kind::Other(Why::Fixed),
         Means::InnerIndex => Kind::Other(Why::Inner(name.to_string())),
@@ -119,6 +127,58 @@ fn judge_binary(binary: &syn::ExprBinary, cx: &Cx, depth: usize) -> Kind {
         }
         (_, Kind::Other(Why::Fixed), Kind::Other(Why::Fixed)) => Kind::Other(Why::Fixed),
         _ => Kind::Other(Why::Computed),
+    }
+}
+
+/// The coefficients of a sum of the indices of the nest at `depth`: those of all but the last, which has none.
+fn linear(expr: &Expr, cx: &Cx, depth: usize) -> Option<Vec<Expr>> {
+    let levels = cx.levels(depth)?;
+    let mut coefficients: Vec<Option<Expr>> = vec![None; levels];
+    for (level, factors) in terms(expr, cx, depth)? {
+        let factor = factors.into_iter().reduce(|a, b| syn::parse_quote!((#a) * (#b)));
+        let slot = coefficients.get_mut(level)?;
+        match (&factor, level + 1 == levels) {
+            (None, true) | (Some(_), false) if slot.is_none() => {}
+            _ => return None,
+        }
+        *slot = Some(factor.unwrap_or_else(|| syn::parse_quote!(1)));
+    }
+    let mut coefficients: Vec<Expr> = coefficients.into_iter().collect::<Option<_>>()?;
+    coefficients.pop();
+    Some(coefficients)
+}
+
+/// A sum of products, each of one index of the nest and of factors that stay the same.
+fn terms(expr: &Expr, cx: &Cx, depth: usize) -> Option<Vec<(usize, Vec<Expr>)>> {
+    match expr {
+        Expr::Paren(paren) => terms(&paren.expr, cx, depth),
+        Expr::Group(group) => terms(&group.expr, cx, depth),
+        Expr::Cast(cast) if is_index_type(&cast.ty) => terms(&cast.expr, cx, depth),
+        Expr::Path(path) => match cx.find(path.path.get_ident()?)?.means {
+            Means::Nested(nest, level) if nest == depth => Some(vec![(level, Vec::new())]),
+            _ => None,
+        },
+        Expr::Binary(binary) if matches!(binary.op, BinOp::Add(_)) => {
+            let mut sum = terms(&binary.left, cx, depth)?;
+            sum.extend(terms(&binary.right, cx, depth)?);
+            Some(sum)
+        }
+        Expr::Binary(binary) if matches!(binary.op, BinOp::Mul(_)) => {
+            let is_fixed = |expr: &Expr| judge(expr, cx, depth) == Kind::Other(Why::Fixed);
+            let (sum, factor) = if is_fixed(&binary.right) {
+                (&binary.left, &binary.right)
+            } else if is_fixed(&binary.left) {
+                (&binary.right, &binary.left)
+            } else {
+                return None;
+            };
+            let mut sum = terms(sum, cx, depth)?;
+            for (_, factors) in &mut sum {
+                factors.push((**factor).clone());
+            }
+            Some(sum)
+        }
+        _ => None,
     }
 }
 

@@ -1,6 +1,8 @@
 //! The standard library's macros, whose arguments can be looked into.
 
-use proc_macro2::TokenStream;
+use std::collections::HashSet;
+
+use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::parse::{ParseStream, Parser};
 use syn::punctuated::Punctuated;
@@ -62,6 +64,24 @@ pub(crate) fn arguments(mac: &Macro) -> Option<Arguments> {
         }
     };
     parser.parse2(mac.tokens.clone()).ok()
+}
+
+/// All names that occur in tokens.
+pub(crate) fn names(tokens: TokenStream) -> HashSet<Ident> {
+    let mut names = HashSet::new();
+    let mut waiting = vec![tokens];
+    while let Some(tokens) = waiting.pop() {
+        for token in tokens {
+            match token {
+                TokenTree::Ident(name) => {
+                    names.insert(name);
+                }
+                TokenTree::Group(group) => waiting.push(group.stream()),
+                _ => {}
+            }
+        }
+    }
+    names
 }
 
 /// The name of a macro of the standard library.

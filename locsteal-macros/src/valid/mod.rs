@@ -37,6 +37,8 @@ pub(crate) struct LoopFacts {
     /// Its clauses, with those of its function where it has none.
     pub(crate) clauses: Clauses,
     pub(crate) index: Option<LoopIndex>,
+    /// The indices of the loops that are joined, the outermost first; none if it is one loop.
+    pub(crate) nest: Vec<Ident>,
     pub(crate) owned: Vec<Owned>,
     pub(crate) reads: Vec<Read>,
     pub(crate) reductions: Vec<Reduction>,
@@ -55,6 +57,8 @@ pub(crate) struct Owned {
     pub(crate) array: Expr,
     /// How many elements an iteration owns, if not one.
     pub(crate) chunks: Option<Expr>,
+    /// In a nest that is run as one: by what the outer loops' indices are multiplied.
+    pub(crate) coefficients: Vec<Expr>,
     /// Whether each iteration is certain to use its element.
     pub(crate) certain: bool,
 }
@@ -87,9 +91,9 @@ impl Function<'_> {
     /// What is known at the beginning of the body.
     pub(crate) fn cx(&self) -> Cx {
         let mut cx = Cx::default();
-        let returns = self.signature.and_then(|signature| match &signature.output {
-            syn::ReturnType::Type(_, ty) => Some(ty.clone()),
-            syn::ReturnType::Default => Some(Box::new(syn::parse_quote!(()))),
+        let returns = self.signature.map(|signature| match &signature.output {
+            syn::ReturnType::Type(_, ty) => ty.clone(),
+            syn::ReturnType::Default => Box::new(syn::parse_quote!(())),
         });
         cx.enter(Control::Body { returns });
         cx.open();

@@ -86,7 +86,8 @@ fn find(pat: &Pat, over: &Expr, trusting: bool) -> Option<(Ident, Part)> {
     }
 }
 
-fn name(pat: &Pat) -> Option<Ident> {
+/// The name that a pattern is.
+pub(crate) fn name(pat: &Pat) -> Option<Ident> {
     match pat {
         Pat::Ident(pat)
             if pat.by_ref.is_none() && pat.mutability.is_none() && pat.subpat.is_none() =>
@@ -104,6 +105,22 @@ pub(crate) fn mutable_index(pat: &Pat) -> Option<Ident> {
         Pat::Ident(pat) if pat.mutability.is_some() => Some(pat.ident.clone()),
         _ => None,
     }
+}
+
+/// All names that a pattern binds.
+pub(crate) fn names(pat: &Pat) -> Vec<Ident> {
+    struct Names(Vec<Ident>);
+
+    impl<'a> syn::visit::Visit<'a> for Names {
+        fn visit_pat_ident(&mut self, pat: &'a syn::PatIdent) {
+            self.0.push(pat.ident.clone());
+            syn::visit::visit_pat_ident(self, pat);
+        }
+    }
+
+    let mut names = Names(Vec::new());
+    syn::visit::Visit::visit_pat(&mut names, pat);
+    names.0
 }
 
 fn pair(pat: &Pat) -> Option<(&Pat, &Pat)> {

@@ -21,7 +21,7 @@ use super::scope::ScopeCore;
 use super::word::{Detached, Ended, Holder, Phase, Scoped, Waiter, Word};
 use crate::clock::ticks;
 use crate::pool::{Bell, Process};
-use crate::sync::{AtomicBool, AtomicU64, Ordering, SharedCell};
+use crate::sync::{AtomicBool, AtomicU64, Memory, Ordering, SharedCell};
 
 /// What a panic carries.
 pub(super) type Payload = Box<dyn Any + Send>;
@@ -51,6 +51,7 @@ pub(super) struct Header {
     scope: Option<NonNull<ScopeCore>>,
     /// In which of the processes that came of forks the job was submitted.
     process: Process,
+    memory: Memory,
 }
 
 /// What depends on types. Each function takes the job that the table is of.
@@ -117,6 +118,7 @@ where
             waker: SharedCell::new(None),
             scope,
             process: Process::this(),
+            memory: Memory::new(),
         };
         let cell = Box::new(Self { header, slot: SharedCell::new(slot) });
         NonNull::from(Box::leak(cell)).cast()
@@ -187,6 +189,8 @@ where
     }
 
     unsafe fn free(job: NonNull<Header>) {
+        // SAFETY: the caller is the last to hold the job.
+        unsafe { job.as_ref() }.memory.ends();
         // SAFETY: `allocate` made a box of it, and the caller is the last to hold it. The slot's fields are not
         // dropped with it; they are gone already.
         drop(unsafe { Box::from_raw(job.cast::<Self>().as_ptr()) });
@@ -278,6 +282,7 @@ impl Job {
     pub(super) fn run(self) -> bool {
         let header = self.header();
         if !header.word.start() {
+            header.memory.used();
             if header.word.let_go(Holder::Queue) {
                 // SAFETY: nobody else holds the job; whoever began it has emptied the slot.
                 unsafe { (header.table.free)(self.0) };
@@ -306,10 +311,12 @@ impl Job {
         if is_ok {
             header.lesson.ran_elsewhere(header.time());
         }
+        header.memory.used();
         let last = match word.end(holder) {
             Ended::Handed => false,
             Ended::Wake(waiter) => {
                 self.wake(waiter);
+                header.memory.used();
                 holder == Holder::Queue && word.let_go(Holder::Queue)
             }
             Ended::Unheld => {
@@ -500,7 +507,8 @@ impl<T> Claim<T> {
 
 impl<T> Drop for Claim<T> {
     fn drop(&mut self) {
-        let Header { word, table, lesson, submitting, panicked, .. } = self.header();
+        let Header { word, table, lesson, submitting, panicked, memory, .. } = self.header();
+        memory.used();
         if word.detach() == Detached::Left {
             return;
         }
@@ -526,7 +534,8 @@ impl<T> Drop for Claim<T> {
 /// The caller has the handle's hold on the job, which ends here, and has taken what was in the slot.
 unsafe fn close_handle(job: NonNull<Header>) {
     // SAFETY: the caller holds the job.
-    let Header { word, table, .. } = unsafe { job.as_ref() };
+    let Header { word, table, memory, .. } = unsafe { job.as_ref() };
+    memory.used();
     if word.close(Phase::Empty, Holder::Handle) {
         // SAFETY: nobody else holds the job, and its slot is empty.
         unsafe { (table.free)(job) };

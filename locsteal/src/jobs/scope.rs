@@ -9,7 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use super::cell::{Job, Payload, drop_quietly};
 use super::stack;
 use crate::pool::{Bell, lock};
-use crate::sync::{AtomicUsize, Mutex, Ordering, yield_now};
+use crate::sync::{AtomicUsize, Memory, Mutex, Ordering, yield_now};
 
 /// Where jobs that borrow from `'env` are spawned; made by [`scope`].
 pub struct Scope<'scope, 'env: 'scope> {
@@ -87,6 +87,7 @@ pub(super) struct ScopeCore {
     bell: Bell,
     /// The jobs, those spawned first in front; those that are over are thrown out from time to time.
     jobs: Mutex<Vec<Job>>,
+    memory: Memory,
 }
 
 const ASLEEP: usize = 1;
@@ -94,7 +95,12 @@ const ONE: usize = 2;
 
 impl ScopeCore {
     pub(super) fn new() -> Self {
-        Self { live: AtomicUsize::new(0), bell: Bell::new(), jobs: Mutex::new(Vec::new()) }
+        Self {
+            live: AtomicUsize::new(0),
+            bell: Bell::new(),
+            jobs: Mutex::new(Vec::new()),
+            memory: Memory::new(),
+        }
     }
 
     /// A job is about to be submitted.
@@ -128,9 +134,11 @@ impl ScopeCore {
     pub(super) fn job_ended(&self) {
         // Release: pairs with the acquire in `end`, so that the owner sees all that the job did. Acquire: for the
         // store below, which must not come to others before what they did.
+        self.memory.used();
         if self.live.fetch_sub(ONE, Ordering::AcqRel) == ONE | ASLEEP {
             // The owner stays until the store, which is the last access here.
             self.bell.ring();
+            self.memory.used();
             // Release: as above; what earlier jobs released is acquired above.
             self.live.store(0, Ordering::Release);
         }
@@ -160,6 +168,7 @@ impl ScopeCore {
                 break;
             }
         }
+        self.memory.ends();
         let jobs = std::mem::take(&mut *lock(&self.jobs));
         let mut first = None;
         for panic in jobs.into_iter().filter_map(Job::leave_scope) {

@@ -11,7 +11,7 @@ use super::source::{PositionSet, drop_elements};
 ///
 /// Dropped before [`finish`](Self::finish), it drops the values that were made.
 #[derive(Debug)]
-pub(crate) struct Collector<'a, T> {
+pub struct Collector<'a, T> {
     start: *mut T,
     len: usize,
     /// How many values were made.

@@ -268,7 +268,10 @@ fn keep_lowest<E>(
 
 /// Drops a panic's payload, whose own drop may panic.
 fn drop_quietly(payload: Box<dyn Any + Send>) {
-    if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
-        std::mem::forget(again);
+    if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(payload)))
+        // What it panics with is most likely a string. If its drop panics as well there may be no end to it.
+        && let Err(endless) = catch_unwind(AssertUnwindSafe(|| drop(again)))
+    {
+        std::mem::forget(endless);
     }
 }

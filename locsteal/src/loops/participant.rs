@@ -131,11 +131,14 @@ impl<'a> Participant<'a> {
 
 /// How many times a participant asks again with pauses between, doubling, before it lets other threads run.
 const PAUSES: u32 = 6;
-/// How many times it lets other threads run before the caller sleeps.
+/// How many times it lets others run at least before the caller sleeps, and for which share of the longest patience:
+/// about as long as being woken would take, so that sleeping never costs more than twice the wait.
 const YIELDS: u32 = 32;
+const SLEEP_SHARE: u64 = 2;
 
 fn next_shared(view: &View<'_>, walk: &mut Walk, wait: &Wait<'_>) -> Option<Range<u64>> {
     let mut asked = 0;
+    let mut yields_since = 0;
     loop {
         match walk.step(view, clock::ticks) {
             Step::Run(chunk) => return Some(chunk),
@@ -145,15 +148,22 @@ fn next_shared(view: &View<'_>, walk: &mut Walk, wait: &Wait<'_>) -> Option<Rang
                     for _ in 0..1 << asked {
                         spin_loop();
                     }
-                } else if asked < PAUSES + YIELDS {
-                    yield_now();
                 } else {
+                    if asked == PAUSES {
+                        yields_since = clock::ticks();
+                    }
+                    let waited = || clock::ticks().saturating_sub(yields_since);
                     match (wait, seat) {
-                        (Wait::Caller(lane), Some(seat)) => sleep_until_left(view, lane, seat),
+                        (Wait::Caller(lane), Some(seat))
+                            if asked >= PAUSES + YIELDS
+                                && waited() >= view.patience / SLEEP_SHARE =>
+                        {
+                            sleep_until_left(view, lane, seat);
+                        }
                         _ => yield_now(),
                     }
                 }
-                asked += 1;
+                asked = asked.saturating_add(1);
             }
         }
     }

@@ -29,6 +29,8 @@ pub(crate) use fork::Process;
 pub(crate) use lane::{Epoch, Lane, Notice};
 pub(crate) use shared::{Shared, Ticket};
 pub(crate) use side_work::SideWork;
+#[cfg(all(test, loom))]
+pub(crate) use sleep::Sleepers;
 pub(crate) use sleep::{Bell, lock};
 #[cfg(feature = "simulator")]
 pub(crate) use {seats::Seats, shared::PATIENCE};

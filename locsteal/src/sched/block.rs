@@ -58,8 +58,9 @@ impl Block {
         Self(AtomicU64::new(Span::EMPTY.pack()))
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        Span::unpack(self.0.load(Ordering::Relaxed)).is_empty()
+    /// What was left a moment ago.
+    pub(crate) fn left(&self) -> Span {
+        Span::unpack(self.0.load(Ordering::Relaxed))
     }
 
     /// Sets the block while nobody else may touch it: before it is published, or after everyone has left.

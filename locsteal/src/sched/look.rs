@@ -3,8 +3,9 @@
 use super::block::Span;
 use super::presence::{Phase, Stamp};
 use super::rules::{Rules, Sight};
-use super::schedule::Kind;
-use super::step::{View, Walk, below, dealt_first};
+use super::schedule::{Kind, Locality};
+use super::step::{Pace, TINY_SHARE, View, Walk, below, dealt_first};
+use crate::stats::Tier;
 
 /// What a look at one victim came to.
 pub(super) enum Look {
@@ -24,11 +25,9 @@ impl Walk {
         rules: &mut impl Rules,
     ) -> Look {
         let mut result = Look::Nothing;
-        let mut over = None;
-        let mut expired =
-            |walk: &mut Self| *over.get_or_insert_with(|| walk.had_chance(view, &now));
+        let mut clock = Clock { now, read: None };
         for victim in rules.local(view, self.thief) {
-            match self.look_at(view, victim, limit, &mut expired, rules) {
+            match self.look_at(view, victim, limit, &mut clock, rules) {
                 Look::Nothing => {}
                 Look::Later => result = Look::Later,
                 got @ Look::Got(_) => return got,
@@ -37,7 +36,7 @@ impl Walk {
         let mut remote = rules.remote(view, self.thief).peekable();
         self.tally.remote_passes += u64::from(remote.peek().is_some());
         for victim in remote {
-            match self.look_at(view, victim, limit, &mut expired, rules) {
+            match self.look_at(view, victim, limit, &mut clock, rules) {
                 Look::Nothing => {}
                 Look::Later => result = Look::Later,
                 got @ Look::Got(_) => return got,
@@ -48,11 +47,11 @@ impl Walk {
 
     /// Whether the owners of blocks that nobody has begun have had a fair chance: about as long as this participant's
     /// own block took, by the one clock that all blocks share, and at most `patience` more.
-    fn had_chance(&mut self, view: &View<'_>, now: impl Fn() -> u64) -> bool {
+    fn had_chance(&mut self, view: &View<'_>, clock: &mut Clock<impl Fn() -> u64>) -> bool {
         if view.launched == 0 {
             return true;
         }
-        let now = now();
+        let now = clock.now();
         let own = self.idle_since.get_or_insert(now).saturating_sub(view.launched);
         now.saturating_sub(view.launched) >= own.saturating_add(own.min(view.patience))
     }
@@ -62,7 +61,7 @@ impl Walk {
         view: &View<'_>,
         victim: usize,
         limit: u32,
-        expired: &mut impl FnMut(&mut Self) -> bool,
+        clock: &mut Clock<impl Fn() -> u64>,
         rules: &mut impl Rules,
     ) -> Look {
         if victim == self.thief.seat {
@@ -76,15 +75,18 @@ impl Walk {
                 if !has_work(view, victim, limit) {
                     return Look::Nothing;
                 }
-                if !expired(self) {
+                if !self.had_chance(view, clock) {
                     self.tally.protected_skips += 1;
                     return Look::Later;
                 }
-                self.rescue(view, victim, limit, seen, rules)
+                self.rescue(view, victim, limit, seen, clock, rules)
             }
             Some(Phase::Begun | Phase::Taken) if view.kind.publishes() => Look::Later,
             Some(Phase::Present | Phase::Rescued) if view.kind.publishes() => {
-                self.steal(view, victim, limit, rules)
+                if self.spares(view, victim, clock) {
+                    return Look::Nothing;
+                }
+                self.steal(view, victim, limit, clock, rules)
             }
             Some(_) => Look::Nothing,
         }
@@ -97,6 +99,7 @@ impl Walk {
         victim: usize,
         limit: u32,
         seen: Stamp,
+        clock: &Clock<impl Fn() -> u64>,
         rules: &mut impl Rules,
     ) -> Look {
         let line = view.board.seat(victim);
@@ -116,7 +119,7 @@ impl Walk {
             line.block.set(rest);
             line.presence.publish(view.generation, Phase::Rescued);
             self.at_block = victim;
-            self.last = first.len();
+            self.begins((clock.now)(), first);
         }
         if let Kind::StaticChunk(chunk) = view.kind {
             self.dealt = Some(dealt_first(victim, chunk));
@@ -125,12 +128,44 @@ impl Walk {
         Look::Got(first)
     }
 
+    /// Whether what is left in a block is best left to its owner: going by the time that the owner has needed so far,
+    /// and by that which this participant needed lately, it will be done before a thief has brought the data over.
+    fn spares(
+        &mut self,
+        view: &View<'_>,
+        victim: usize,
+        clock: &mut Clock<impl Fn() -> u64>,
+    ) -> bool {
+        let (left, block) = (view.board.seat(victim).block.left(), view.deal.block(victim));
+        // What a thief put there tells nothing of its owner's pace.
+        if left.is_empty() || left.lo <= block.lo || left.hi > block.hi {
+            return false;
+        }
+        let now = clock.now();
+        self.ends(now);
+        let since = if view.launched == 0 { self.since } else { view.launched };
+        if since == 0 {
+            return false;
+        }
+        let times = match view.orders.tier(self.thief.near, victim) {
+            _ if view.locality == Locality::Flat => WORTH_IN_CACHE,
+            Tier::Llc | Tier::Unknown => WORTH_IN_CACHE,
+            Tier::Node => WORTH_IN_NODE,
+            Tier::Remote => WORTH_ACROSS_NODES,
+        };
+        let worth = view.patience / TINY_SHARE * times;
+        let owner = Pace { units: left.lo - block.lo, took: now.saturating_sub(since) };
+        owner.time_of(left.len()).is_some_and(|time| time < worth)
+            && self.pace.time_of(left.len()).is_none_or(|time| time < worth)
+    }
+
     /// Takes a quarter of what is left in a block, from its back; what is not run at once goes into the own block.
     fn steal<R: Rules>(
         &mut self,
         view: &View<'_>,
         victim: usize,
         limit: u32,
+        clock: &Clock<impl Fn() -> u64>,
         rules: &mut R,
     ) -> Look {
         let stolen = view.board.seat(victim).block.take(|left| {
@@ -144,15 +179,35 @@ impl Walk {
         *self.tally.steals.at(view.orders.tier(self.thief.near, victim)) += 1;
         self.at_block = self.thief.seat;
         let (first, rest) = stolen.split_front(self.chunk(stolen, view));
-        if !rest.is_empty() {
-            rules.saw(Sight::Put(self.thief.seat));
+        if rest.is_empty() {
+            self.begins(0, first);
+            return Look::Got(first);
         }
-        if rest.is_empty() || view.board.seat(self.thief.seat).block.refill(rest) {
-            self.last = first.len();
+        rules.saw(Sight::Put(self.thief.seat));
+        self.begins((clock.now)(), first);
+        if view.board.seat(self.thief.seat).block.refill(rest) {
             Look::Got(first)
         } else {
             Look::Got(stolen)
         }
+    }
+}
+
+/// What is left in a block is worth a thief's while if it takes so many times what is worth sharing at all
+/// ([`TINY_SHARE`]): more where the data is farther away.
+const WORTH_IN_CACHE: u64 = 1;
+const WORTH_IN_NODE: u64 = 2;
+const WORTH_ACROSS_NODES: u64 = 4;
+
+/// A clock that is read at most once a look around.
+struct Clock<F> {
+    now: F,
+    read: Option<u64>,
+}
+
+impl<F: Fn() -> u64> Clock<F> {
+    fn now(&mut self) -> u64 {
+        *self.read.get_or_insert_with(&self.now)
     }
 }
 

@@ -68,15 +68,32 @@ pub(crate) struct Walk {
     pub(super) at_block: usize,
     /// The size of its last chunk, in units.
     pub(super) last: u32,
-    /// When its last chunk began; 0: that is not known.
+    /// When that chunk began; 0: that is not known, or its time has been taken.
     began: u64,
-    /// How long its last chunk took; 0: that is not known.
-    took: u64,
+    /// How long its chunks take lately.
+    pub(super) pace: Pace,
+    /// The first time that it knows of; 0: none yet.
+    pub(super) since: u64,
     /// When it first ran out of work.
     pub(super) idle_since: Option<u64>,
     /// Seats below this one have left for good (the caller only).
     settled: usize,
     pub(super) tally: Stats,
+}
+
+/// How long some units took that this participant ran lately.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Pace {
+    pub(super) units: u32,
+    pub(super) took: u64,
+}
+
+impl Pace {
+    /// How long so many units take at this pace; `None`: it is not known.
+    pub(super) fn time_of(self, units: u32) -> Option<u64> {
+        let known = self.units != 0 && self.took != 0;
+        known.then(|| u64::from(units).saturating_mul(self.took) / u64::from(self.units))
+    }
 }
 
 /// A first chunk is this share of the own block, so that one expensive stretch does not end up in one chunk.
@@ -87,7 +104,7 @@ const MOST_SHARE: u32 = 4;
 /// to balance loops that are worth sharing, long enough that taking chunks costs nothing.
 const CHUNK_SHARE: u64 = 16;
 /// What takes less than this share of it is not worth sharing.
-const TINY_SHARE: u64 = 128;
+pub(super) const TINY_SHARE: u64 = 128;
 
 impl Walk {
     /// The caller sits down, before the loop is opened to others.
@@ -127,7 +144,8 @@ impl Walk {
             at_block: thief.seat,
             last: 0,
             began: 0,
-            took: 0,
+            pace: Pace::default(),
+            since: 0,
             idle_since: None,
             settled: 0,
             tally: Stats::default(),
@@ -199,11 +217,7 @@ impl Walk {
         }
         if view.kind.has_blocks() {
             match self.look_around(view, limit, &now, rules) {
-                Look::Got(span) => {
-                    // The time since then was spent looking.
-                    self.began = 0;
-                    return self.run(view, span);
-                }
+                Look::Got(span) => return self.run(view, span),
                 Look::Later => return Step::Wait(None),
                 Look::Nothing => {}
             }
@@ -260,14 +274,15 @@ impl Walk {
         loop {
             rules.saw(Sight::Took(self.at_block));
             let block = &view.board.seat(self.at_block).block;
-            if !block.is_empty() {
-                self.note_time(now());
+            if !block.left().is_empty() {
+                let now = now();
+                self.ends(now);
                 let taken = block.take(|left| {
                     let left = below(left, limit);
                     left.split_front(self.chunk(left, view))
                 });
                 if let Some(span) = taken {
-                    self.last = span.len();
+                    self.begins(now, span);
                     return Some(span);
                 }
             }
@@ -278,9 +293,20 @@ impl Walk {
         }
     }
 
-    /// The last chunk has just ended, and the next one begins.
-    fn note_time(&mut self, now: u64) {
-        self.took = if self.began == 0 { 0 } else { now.saturating_sub(self.began) };
+    /// The last chunk has ended.
+    pub(super) fn ends(&mut self, now: u64) {
+        if self.began != 0 {
+            self.pace = Pace { units: self.last, took: now.saturating_sub(self.began) };
+            self.began = 0;
+        }
+        if self.since == 0 {
+            self.since = now;
+        }
+    }
+
+    /// The next chunk begins; at 0: it does not matter how long it takes.
+    pub(super) fn begins(&mut self, now: u64, chunk: Span) {
+        self.last = chunk.len();
         self.began = now;
     }
 
@@ -288,13 +314,15 @@ impl Walk {
     pub(super) fn chunk(&self, left: Span, view: &View<'_>) -> u32 {
         let (last, aim) = (self.last, view.patience / CHUNK_SHARE);
         let tiny = view.patience / TINY_SHARE;
-        let next = match self.took {
-            0 => last.saturating_mul(2),
-            took if u64::from(left.len()) * took < tiny * u64::from(last) => return left.len(),
-            took if took < tiny => last.saturating_mul(8),
-            took if took < aim => last.saturating_mul(2),
-            took if took < 4 * aim => last,
-            _ => last / 2,
+        if self.pace.time_of(left.len()).is_some_and(|time| time < tiny) {
+            return left.len();
+        }
+        let next = match self.pace.time_of(last) {
+            None => last.saturating_mul(2),
+            Some(time) if time < tiny => last.saturating_mul(8),
+            Some(time) if time < aim => last.saturating_mul(2),
+            Some(time) if time < 4 * aim => last,
+            Some(_) => last / 2,
         };
         next.min(left.len() / MOST_SHARE).max(view.grain)
     }

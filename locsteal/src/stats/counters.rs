@@ -17,7 +17,8 @@ impl Counters {
     pub(crate) fn add(&self, stats: &Stats) {
         for (counter, more) in self.0.iter().zip(to_array(stats)) {
             if more != 0 {
-                counter.store(counter.load(Ordering::Relaxed) + more, Ordering::Relaxed);
+                let sum = counter.load(Ordering::Relaxed).saturating_add(more);
+                counter.store(sum, Ordering::Relaxed);
             }
         }
     }

@@ -38,7 +38,7 @@ pub struct ByTier {
 impl ByTier {
     /// The sum over all tiers.
     pub const fn total(&self) -> u64 {
-        self.llc + self.node + self.remote + self.unknown
+        self.llc.saturating_add(self.node).saturating_add(self.remote).saturating_add(self.unknown)
     }
 
     /// The count of one tier.
@@ -113,13 +113,14 @@ fn share(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
-/// Implements field-by-field arithmetic; subtraction stops at zero.
+/// Implements field-by-field arithmetic, which stops at zero and at the largest number: a few loops over all values of `u64`
+/// are enough to come there.
 macro_rules! fieldwise {
     ($type:ident, $($field:ident: $kind:tt),+) => {
         impl Add for $type {
             type Output = Self;
             fn add(self, other: Self) -> Self {
-                Self { $($field: self.$field + other.$field),+ }
+                Self { $($field: fieldwise!(@add $kind self.$field, other.$field)),+ }
             }
         }
         impl Sub for $type {
@@ -134,6 +135,8 @@ macro_rules! fieldwise {
             }
         }
     };
+    (@add count $a:expr, $b:expr) => { $a.saturating_add($b) };
+    (@add tiers $a:expr, $b:expr) => { $a + $b };
     (@sub count $a:expr, $b:expr) => { $a.saturating_sub($b) };
     (@sub tiers $a:expr, $b:expr) => { $a - $b };
 }

@@ -8,7 +8,7 @@
 use locsteal::{Pool, Schedule, par_for};
 
 use crate::grid::Grid;
-use crate::progress::Progress;
+use crate::progress::Bar;
 
 /// What the shade of a cell is computed from.
 pub(crate) struct Hillshade<'a> {
@@ -96,25 +96,24 @@ fn weighted(rises: [f32; 3]) -> f32 {
 }
 
 /// Computes the shade of every cell on one thread.
-pub(crate) fn serial(hillshade: &Hillshade<'_>, out: &mut [f32], progress: &Progress) {
+pub(crate) fn serial(hillshade: &Hillshade<'_>, out: &mut [f32], bar: &Bar) {
     for (cell, out) in out.iter_mut().enumerate() {
         *out = hillshade.at(cell);
-        progress.passed(cell);
+        bar.at(cell);
     }
 }
 
 /// Computes the shade of every cell. All cost the same.
-#[par_for(schedule = (schedule), pool = pool)]
+#[par_for(schedule = (schedule), pool = pool, progress = bar)]
 pub(crate) fn parallel(
     hillshade: &Hillshade<'_>,
     out: &mut [f32],
-    progress: &Progress,
+    bar: &Bar,
     pool: &Pool,
     schedule: Schedule,
 ) {
     for cell in 0..out.len() {
         out[cell] = hillshade.at(cell);
-        progress.passed(cell);
     }
 }
 
@@ -182,8 +181,8 @@ mod tests {
         let grid = shaped((20, 30), (10.0, 10.0), |east, south| (east * 0.3).sin() * south);
         let shades = Hillshade::new(&grid, 315.0, 45.0);
         let (mut one, mut other) = (vec![0.0; 600], vec![1.0; 600]);
-        serial(&shades, &mut one, &Progress::hidden());
-        parallel(&shades, &mut other, &Progress::hidden(), Pool::global(), Schedule::Steal);
+        serial(&shades, &mut one, &Bar::hidden());
+        parallel(&shades, &mut other, &Bar::hidden(), Pool::global(), Schedule::Steal);
         assert_eq!(one, other);
     }
 }

@@ -26,7 +26,7 @@ use locsteal_examples::{Times, same_bits, schedule, schedule_name};
 
 use grid::{Grid, Units};
 use hillshade::Hillshade;
-use progress::Progress;
+use progress::Bar;
 use sky_view::SkyView;
 
 /// Computes the sky-view factor and the hillshade of every cell of an elevation grid, serially and in parallel, checks
@@ -123,7 +123,8 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     writeln!(out, "{}", pool.locality())?;
     for Outcome { what, stats, .. } in &results {
         let (all, moved) = (stats.iterations, stats.moved);
-        writeln!(out, "{what}: {} of {all} iterations moved: {moved}", moved.total())?;
+        let moved_in_all = moved.total();
+        writeln!(out, "{what}: {moved_in_all} of {all} iterations left their seat: {moved}")?;
     }
     writeln!(out)?;
     writeln!(out, "pictures: {}", pictures.join(", "))?;
@@ -144,32 +145,38 @@ struct Outcome {
 /// Runs both loops, each in both forms, and checks that the forms agree.
 fn compute(grid: &Grid, pool: &Pool, options: &Options) -> Result<[Outcome; 2], Box<dyn Error>> {
     let cells = grid.heights.len();
-    let repeat = usize::from(options.repeat);
     let schedule = options.schedule;
-    let progress = Progress::new((4 * repeat * cells) as u64);
+    let bar = &Bar::new(cells);
     let mut serial = zeroed(cells)?;
     let mut run = |what, picture, one: &dyn Fn(&mut [f32]), other: &dyn Fn(&mut [f32])| {
-        progress.step(what);
         let mut values = zeroed(cells)?;
         let before = pool.stats();
-        let times = Times::measure(repeat, || one(&mut serial), || other(&mut values));
+        let times = Times::measure(
+            usize::from(options.repeat),
+            || {
+                bar.begin(format!("{what}, serial"));
+                one(&mut serial);
+            },
+            || {
+                bar.begin(format!("{what}, parallel"));
+                other(&mut values);
+            },
+        );
         let stats = pool.stats() - before;
         same_bits(what, &serial, &values, f32::to_bits)?;
         Ok::<_, Box<dyn Error>>(Outcome { what, picture, values, times, stats })
     };
     let sky = SkyView::new(grid, options.directions);
+    let sky_view =
+        run("sky view", "sky-view.png", &|out| sky_view::serial(&sky, out, bar), &|out| {
+            sky_view::parallel(&sky, out, bar, pool, schedule);
+        })?;
     let sun = Hillshade::new(grid, options.sun_azimuth, options.sun_altitude);
-    Ok([
-        run("sky view", "sky-view.png", &|out| sky_view::serial(&sky, out, &progress), &|out| {
-            sky_view::parallel(&sky, out, &progress, pool, schedule)
-        })?,
-        run(
-            "hillshade",
-            "hillshade.png",
-            &|out| hillshade::serial(&sun, out, &progress),
-            &|out| hillshade::parallel(&sun, out, &progress, pool, schedule),
-        )?,
-    ])
+    let hillshade =
+        run("hillshade", "hillshade.png", &|out| hillshade::serial(&sun, out, bar), &|out| {
+            hillshade::parallel(&sun, out, bar, pool, schedule);
+        })?;
+    Ok([sky_view, hillshade])
 }
 
 /// An array of zeros, or an error where there is no memory for it.

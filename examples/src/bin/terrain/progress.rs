@@ -1,19 +1,20 @@
-//! A bar that shows how far the program is.
+//! A bar that shows how far a loop has come.
 
 use indicatif::{ProgressBar, ProgressStyle};
+use locsteal::Progress;
 
-/// Counts cells. Without a terminal it counts in silence.
-pub(crate) struct Progress(ProgressBar);
+/// The bar. Without a terminal nothing is shown.
+pub(crate) struct Bar(ProgressBar);
 
 /// The bar hears of every so many cells, which keeps its cost out of the loops.
 const STRIDE: usize = 4096;
 
-impl Progress {
-    /// A bar for `cells` cells in all.
-    pub(crate) fn new(cells: u64) -> Self {
+impl Bar {
+    /// A bar for loops over so many cells.
+    pub(crate) fn new(cells: usize) -> Self {
         let style = ProgressStyle::with_template("{msg:20} {wide_bar} {percent:>3} %, {eta} left")
             .expect("the template is well formed");
-        Self(ProgressBar::new(cells).with_style(style))
+        Self(ProgressBar::new(cells as u64).with_style(style))
     }
 
     /// No bar.
@@ -22,20 +23,28 @@ impl Progress {
         Self(ProgressBar::hidden())
     }
 
-    /// Says what is being done.
-    pub(crate) fn step(&self, what: &'static str) {
-        self.0.set_message(what);
+    /// Says which loop begins.
+    pub(crate) fn begin(&self, loop_name: String) {
+        self.0.reset();
+        self.0.set_message(loop_name);
     }
 
-    /// Says that the cell with this number is done. Each loop must say so of each of its cells.
-    pub(crate) fn passed(&self, cell: usize) {
+    /// Says that a loop that runs in order has come to this cell.
+    pub(crate) fn at(&self, cell: usize) {
         if cell.is_multiple_of(STRIDE) {
-            self.0.inc(STRIDE as u64);
+            self.0.set_position(cell as u64);
         }
     }
 }
 
-impl Drop for Progress {
+/// A parallel loop tells how many of its cells are done.
+impl Progress for &Bar {
+    fn progress(&self, done: u64) {
+        self.0.set_position(done);
+    }
+}
+
+impl Drop for Bar {
     fn drop(&mut self) {
         self.0.finish_and_clear();
     }

@@ -15,7 +15,7 @@
 use locsteal::{Pool, Schedule, par_for};
 
 use crate::grid::Grid;
-use crate::progress::Progress;
+use crate::progress::Bar;
 
 /// What the factor of a cell is computed from.
 pub(crate) struct SkyView<'a> {
@@ -131,25 +131,24 @@ fn sine(tangent: f32) -> f32 {
 }
 
 /// Computes the factor of every cell on one thread.
-pub(crate) fn serial(sky: &SkyView<'_>, out: &mut [f32], progress: &Progress) {
+pub(crate) fn serial(sky: &SkyView<'_>, out: &mut [f32], bar: &Bar) {
     for (cell, out) in out.iter_mut().enumerate() {
         *out = sky.at(cell);
-        progress.passed(cell);
+        bar.at(cell);
     }
 }
 
 /// Computes the factor of every cell. How far a ray must be followed depends on the terrain, so cells differ in cost.
-#[par_for(schedule = (schedule), pool = pool)]
+#[par_for(schedule = (schedule), pool = pool, progress = bar)]
 pub(crate) fn parallel(
     sky: &SkyView<'_>,
     out: &mut [f32],
-    progress: &Progress,
+    bar: &Bar,
     pool: &Pool,
     schedule: Schedule,
 ) {
     for cell in 0..out.len() {
         out[cell] = sky.at(cell);
-        progress.passed(cell);
     }
 }
 
@@ -255,7 +254,7 @@ mod tests {
             for directions in [1, 4, 8, 32, 97] {
                 let sky = SkyView::new(&grid, directions);
                 let mut out = vec![f32::NAN; rows * columns];
-                serial(&sky, &mut out, &Progress::hidden());
+                serial(&sky, &mut out, &Bar::hidden());
                 assert!(out.iter().all(|factor| (0.0..=1.0).contains(factor)), "{out:?}");
             }
         }
@@ -278,8 +277,8 @@ mod tests {
         let grid = shaped((20, 30), (10.0, 10.0), |east, south| (east * 0.3).sin() * south);
         let sky = SkyView::new(&grid, 16);
         let (mut one, mut other) = (vec![0.0; 600], vec![1.0; 600]);
-        serial(&sky, &mut one, &Progress::hidden());
-        parallel(&sky, &mut other, &Progress::hidden(), Pool::global(), Schedule::Steal);
+        serial(&sky, &mut one, &Bar::hidden());
+        parallel(&sky, &mut other, &Bar::hidden(), Pool::global(), Schedule::Steal);
         assert_eq!(one, other);
     }
 }

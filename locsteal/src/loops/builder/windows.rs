@@ -21,7 +21,7 @@ impl<S: IndexedSource<Whole>> Loop<'_, S> {
     #[track_caller]
     pub fn for_each_mut<T: Send>(self, array: &mut [T], body: impl Fn(S::Item, &mut T) + Sync) {
         let parts = array.into_parallel_source();
-        self.with_parts(parts, |index, part| body(index, part));
+        self.with_parts(parts, body);
     }
 
     /// Calls `body` with each index `i` and with `&mut array[i * size..(i + 1) * size]`.
@@ -50,7 +50,7 @@ impl<S: IndexedSource<Whole>> Loop<'_, S> {
         body: impl Fn(S::Item, &mut [T]) + Sync,
     ) {
         let parts = array.par_chunks_exact_mut(size);
-        self.with_parts(parts, |index, part| body(index, part));
+        self.with_parts(parts, body);
     }
 
     #[inline]

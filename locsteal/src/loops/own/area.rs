@@ -46,19 +46,9 @@ impl Area {
         Elements { area: self, part }
     }
 
-    /// Those of the elements that have the `len` indices from `low`.
-    ///
-    /// # Panics
-    ///
-    /// If there are no such elements.
+    /// Some of the elements, from that with index `low` on.
     #[inline]
-    pub(in crate::loops) fn narrow<T>(
-        self,
-        part: &mut [T],
-        low: usize,
-        len: usize,
-    ) -> Elements<'_, T> {
-        let part = &mut part[low.wrapping_sub(self.first)..][..len];
+    pub(in crate::loops) fn narrow<T>(self, part: &mut [T], low: usize) -> Elements<'_, T> {
         Elements { area: Self { first: low, ..self }, part }
     }
 

@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 
-use super::Area;
+use super::{Area, Grid, Numbered};
 
 /// An array whose elements the iterations of a parallel loop can own.
 ///
@@ -127,16 +127,38 @@ impl<'a, T> Own<'a, T> {
         Self { per_iteration: size, ..self }
     }
 
+    /// In a nest of loops that run as one, the iteration with the indices `i`, `j`, .. owns the element
+    /// `i * coefficients[0] + j * coefficients[1] + ..`.
+    #[must_use]
+    #[inline]
+    pub fn grid<const N: usize>(self, coefficients: [usize; N]) -> Grid<'a, T, N> {
+        Grid::new(self, coefficients)
+    }
+
+    /// The iteration at position `p` of the loop owns the `p`-th chunk of `size` elements.
+    ///
+    /// # Panics
+    ///
+    /// If `size` is zero.
+    #[must_use]
+    #[track_caller]
+    #[inline]
+    pub fn numbered(self, size: usize) -> Numbered<'a, T> {
+        Numbered::new(self.chunks(size))
+    }
+
+    #[inline]
+    pub(super) fn name(&self) -> &'static str {
+        self.name
+    }
+
     /// What the iterations whose indices lie in `indices` own, as far as it exists, and where in the array that is.
     ///
     /// # Safety
     ///
     /// No index is in `indices` of two calls during `'a`.
     #[inline]
-    pub(in crate::loops) unsafe fn part(
-        &self,
-        indices: RangeInclusive<i128>,
-    ) -> (Area, &'a mut [T]) {
+    pub(super) unsafe fn part(&self, indices: RangeInclusive<i128>) -> (Area, &'a mut [T]) {
         let size = self.per_iteration as i128;
         let first = self.first as i128;
         let end = first + self.count as i128;

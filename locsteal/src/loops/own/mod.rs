@@ -6,10 +6,12 @@
 
 mod area;
 mod array;
+mod grid;
 mod indices;
 mod window;
 
 pub use area::{Area, Chunks, Elements};
 pub use array::{Own, OwnByIteration, ParallelArray};
+pub use grid::{Grid, Numbered, Owned, Owning};
 pub use indices::{Indices, ItemIndex, Stride};
 pub use window::{At, Element, Window};

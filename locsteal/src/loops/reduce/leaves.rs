@@ -236,7 +236,9 @@ mod tests {
 
     #[test]
     fn the_tree_depends_on_the_number_of_leaves_alone() {
-        for len in [1, 2, 3, 4, 5, 6, 7, 8, 9, 31, 32, 33, 100] {
+        let lengths: &[u64] =
+            if cfg!(miri) { &[5] } else { &[1, 2, 3, 4, 5, 6, 7, 8, 9, 31, 32, 33, 100] };
+        for &len in lengths {
             let mut seen = Vec::new();
             for participants in [1, 2, 3, 7] {
                 for width in [1, 2, 3, 4, 5, 16, 100] {
@@ -270,7 +272,8 @@ mod tests {
 
     #[test]
     fn what_was_below_the_exit_counts() {
-        for len in [1, 2, 3, 5, 8, 13, 700] {
+        let lengths: &[u64] = if cfg!(miri) { &[5] } else { &[1, 2, 3, 5, 8, 13, 700] };
+        for &len in lengths {
             for exit in [0, 1, 2, 3, 4, 6, 12, 350, len - 1] {
                 if exit >= len {
                     continue;
@@ -324,7 +327,7 @@ mod tests {
             for position in 0..100 {
                 match exit {
                     Some(exit) if exit == position => {
-                        run.exit(exit, Arc::clone(&value), &|_, _| {})
+                        run.exit(exit, Arc::clone(&value), &|_, _| {});
                     }
                     _ => run.push(position, Arc::clone(&value), &|_, _| {}),
                 }

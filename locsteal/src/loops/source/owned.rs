@@ -126,7 +126,7 @@ pub(crate) unsafe fn drop_elements<T>(elements: *const T, positions: impl Iterat
 
     impl<T, I: Iterator<Item = usize>> Remaining<T, I> {
         fn drop_all(&mut self) {
-            while let Some(position) = self.1.next() {
+            for position in self.1.by_ref() {
                 // SAFETY: as the caller of `drop_elements` promises; the iterator is past the position before the element is
                 // dropped.
                 drop(unsafe { self.0.add(position).read() });

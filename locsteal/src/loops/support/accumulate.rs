@@ -50,7 +50,8 @@ pub struct Accumulator<'a, Op, T: ?Sized> {
     operator: PhantomData<fn() -> Op>,
 }
 
-impl<'a, Op, T: Reduction<Op> + ?Sized> Accumulator<'a, Op, T> {
+// The bounds stand at the methods: a type that cannot be reduced is one error for the compiler then.
+impl<'a, Op, T: ?Sized> Accumulator<'a, Op, T> {
     /// Of this variable.
     #[inline]
     pub fn of(variable: &'a T) -> Self {
@@ -64,13 +65,24 @@ impl<'a, Op, T: Reduction<Op> + ?Sized> Accumulator<'a, Op, T> {
     where
         T: Reduction<Op, Private = T> + Sized,
     {
-        Sum { value: Slot::new(self.variable.private()), variable: PhantomData }
+        Sum {
+            value: Slot::new(self.variable.private()),
+            operator: PhantomData,
+            variable: PhantomData,
+        }
     }
 
     /// What a participant begins with, where the body uses the variable's elements.
     #[inline]
-    pub fn parts(&self) -> Sum<Op, T, T::Private> {
-        Sum { value: Slot::new(self.variable.private()), variable: PhantomData }
+    pub fn parts(&self) -> Sum<Op, T, T::Private>
+    where
+        T: Reduction<Op>,
+    {
+        Sum {
+            value: Slot::new(self.variable.private()),
+            operator: PhantomData,
+            variable: PhantomData,
+        }
     }
 }
 
@@ -78,10 +90,11 @@ impl<'a, Op, T: Reduction<Op> + ?Sized> Accumulator<'a, Op, T> {
 #[derive(Debug)]
 pub struct Sum<Op, T: ?Sized, V> {
     value: Slot<V>,
-    variable: PhantomData<(fn() -> Op, fn(&T))>,
+    operator: PhantomData<fn() -> Op>,
+    variable: PhantomData<fn(&T)>,
 }
 
-impl<Op, T: Reduction<Op, Private = V> + ?Sized, V> Sum<Op, T, V> {
+impl<Op, T: ?Sized, V> Sum<Op, T, V> {
     /// Lends the value to a chunk.
     #[inline]
     pub fn take(&mut self) -> V {
@@ -96,7 +109,10 @@ impl<Op, T: Reduction<Op, Private = V> + ?Sized, V> Sum<Op, T, V> {
 
     /// Puts the result into the variable.
     #[inline]
-    pub fn finish(mut self, variable: &mut T) {
+    pub fn finish(mut self, variable: &mut T)
+    where
+        T: Reduction<Op, Private = V>,
+    {
         variable.finish(self.value.take());
     }
 }

@@ -4,13 +4,13 @@ use std::marker::PhantomData;
 use std::ops::ControlFlow;
 
 use super::accumulate::Sums;
+use super::code::{Arrays, ChunkCode, Prepared, YieldCode};
 use super::fill::{Fill, Yield};
 use super::frame::Frame;
 use super::leave::Ended;
 use super::tracker::Tracker;
 use crate::loops::builder::{self, Launch, search::Lowest};
 use crate::loops::drive::{Payload, Piece, Pieces};
-use crate::loops::own::{Area, Indices, Own};
 use crate::loops::progress::Progress;
 use crate::loops::reduce::{Leaves, Partials};
 use crate::loops::site::Site;
@@ -122,91 +122,61 @@ impl<'a, S, Part> Loop<'a, S, Part> {
     }
 }
 
-macro_rules! run {
-    ($($run:ident, $collect:ident($($own:ident: $element:ident),*) [$($bound:tt)*])*) => {
-        /// Running it, with the arrays that its iterations own. `locals` and `sums` make a participant's state, `code` runs a chunk.
-        impl<S, Part> Loop<'_, S, Part> {$(
-            /// Runs the loop.
-            #[inline]
-            #[allow(clippy::too_many_arguments, reason = "generated code does not mind")]
-            pub fn $run<$($element,)* L, R, E>(
-                self,
-                $($own: Own<'_, $element>,)*
-                locals: impl Fn() -> L + Sync,
-                sums: impl Fn() -> R + Sync,
-                code: impl Fn(Frame<'_, S, Part>, $(Area, &mut [$element],)* &mut L, &mut R) -> Ended<E> + Sync,
-            ) -> Finished<E, R>
-            where
-                S: ParallelSource,
-                $($element: Send,)*
-                R: Sums,
-                E: Send,
-                $($bound)*
-            {
-                self.drive(locals, sums, |frame, locals, sums| {
-                    $(
-                        // SAFETY: `drive` calls this with frames that have no position in common, and positions that differ
-                        // have indices that differ (`Indices`), so that the ranges from the lowest to the highest index of
-                        // two frames do not overlap: indices are in order along the positions.
-                        let $own = unsafe { $own.part(frame.low()..=frame.high()) };
-                    )*
-                    code(frame, $($own.0, $own.1,)* locals, sums)
-                })
-            }
+impl<S, Part, Owns, L, R, Locals, MakeSums, Code>
+    Prepared<Loop<'_, S, Part>, Owns, Locals, MakeSums, Code>
+where
+    Locals: Fn() -> L,
+    MakeSums: Fn() -> R,
+{
+    /// Runs the loop.
+    #[inline]
+    pub fn run<E>(self) -> Finished<E, R>
+    where
+        S: ParallelSource,
+        Owns: Arrays<S, Part>,
+        R: Sums,
+        E: Send,
+        Locals: Sync,
+        MakeSums: Sync,
+        Code: ChunkCode<S, Part, Owns, L, R, E> + Sync,
+    {
+        let Self { launch, arrays, locals, sums, code } = self;
+        arrays.check(launch.inner.items());
+        launch.drive(locals, sums, |frame, locals, sums| {
+            // SAFETY: they have been checked, and `drive` calls this with frames that have no position in common.
+            unsafe { code.run(frame, &arrays, locals, sums) }
+        })
+    }
 
-            /// Runs the loop, and collects a value of each iteration. `None` if it was left.
-            #[inline]
-            #[allow(clippy::too_many_arguments, reason = "generated code does not mind")]
-            pub fn $collect<$($element,)* V, T, L, R, E>(
-                self,
-                $($own: Own<'_, $element>,)*
-                locals: impl Fn() -> L + Sync,
-                sums: impl Fn() -> R + Sync,
-                code: impl Fn(Frame<'_, S, Part>, $(Area, &mut [$element],)* Fill<'_, '_, T>, &mut L, &mut R) -> Ended<E> + Sync,
-            ) -> (Option<V>, Finished<E, R>)
-            where
-                S: ParallelSource,
-                $($element: Send,)*
-                V: Yield<T>,
-                T: Send,
-                R: Sums,
-                E: Send,
-                $($bound)*
-            {
-                let length = self.inner.items().length();
-                let mut finished = None;
-                let values = V::collect(length, |collector| {
-                    let finished = finished.insert(self.drive(locals, sums, |frame, locals, sums| {
-                        $(
-                            // SAFETY: as above.
-                            let $own = unsafe { $own.part(frame.low()..=frame.high()) };
-                        )*
-                        // SAFETY: frames have no position in common.
-                        let fill = unsafe { Fill::new(collector, frame.positions()) };
-                        code(frame, $($own.0, $own.1,)* fill, locals, sums)
-                    }));
-                    finished.left.is_none()
-                });
-                (values, finished.unwrap_or(Finished { left: None, sums: None }))
-            }
-        )*}
-    };
-}
-
-run! {
-    run_0, collect_0() []
-    run_1, collect_1(a: A) [S: Indices<Part>]
-    run_2, collect_2(a: A, b: B) [S: Indices<Part>]
-    run_3, collect_3(a: A, b: B, c: C) [S: Indices<Part>]
-    run_4, collect_4(a: A, b: B, c: C, d: D) [S: Indices<Part>]
-    run_5, collect_5(a: A, b: B, c: C, d: D, e: F) [S: Indices<Part>]
-    run_6, collect_6(a: A, b: B, c: C, d: D, e: F, f: G) [S: Indices<Part>]
-    run_7, collect_7(a: A, b: B, c: C, d: D, e: F, f: G, g: H) [S: Indices<Part>]
-    run_8, collect_8(a: A, b: B, c: C, d: D, e: F, f: G, g: H, h: I) [S: Indices<Part>]
-    run_9, collect_9(a: A, b: B, c: C, d: D, e: F, f: G, g: H, h: I, i: J) [S: Indices<Part>]
-    run_10, collect_10(a: A, b: B, c: C, d: D, e: F, f: G, g: H, h: I, i: J, j: K) [S: Indices<Part>]
-    run_11, collect_11(a: A, b: B, c: C, d: D, e: F, f: G, g: H, h: I, i: J, j: K, k: M) [S: Indices<Part>]
-    run_12, collect_12(a: A, b: B, c: C, d: D, e: F, f: G, g: H, h: I, i: J, j: K, k: M, l: N) [S: Indices<Part>]
+    /// Runs a loop that yields. The values are `None` if it was left.
+    #[inline]
+    pub fn collect<V, T, E>(self) -> (Option<V>, Finished<E, R>)
+    where
+        S: ParallelSource,
+        Owns: Arrays<S, Part>,
+        V: Yield<T>,
+        T: Send,
+        R: Sums,
+        E: Send,
+        Locals: Sync,
+        MakeSums: Sync,
+        Code: YieldCode<S, Part, Owns, T, L, R, E> + Sync,
+    {
+        let Self { launch, arrays, locals, sums, code } = self;
+        arrays.check(launch.inner.items());
+        let length = launch.inner.items().length();
+        let mut finished = None;
+        let values = V::collect(length, |collector| {
+            let finished = finished.insert(launch.drive(locals, sums, |frame, locals, sums| {
+                // SAFETY: frames have no position in common.
+                let fill = unsafe { Fill::new(collector, frame.positions()) };
+                // SAFETY: as in `run`.
+                unsafe { code.run(frame, &arrays, fill, locals, sums) }
+            }));
+            finished.left.is_none()
+        });
+        (values, finished.unwrap_or(Finished { left: None, sums: None }))
+    }
 }
 
 impl<S: ParallelSource, Part> Loop<'_, S, Part> {

@@ -2,10 +2,10 @@
 
 use std::marker::PhantomData;
 use std::ops::Range;
-use std::panic::Location;
 
+use super::items::{Indexed, Items};
 use super::tracker::{Short, Tracker};
-use crate::loops::own::{Area, Elements, Indices, ItemIndex, Stride};
+use crate::loops::own::{Area, Elements, Indices, Stride};
 use crate::loops::source::ParallelSource;
 
 /// A chunk of a loop over `S`, whose items hold their index at `Part`.
@@ -14,10 +14,10 @@ use crate::loops::source::ParallelSource;
 /// the iterations for which the array has no such element are cut off, and running the chunk then ends in the panic that
 /// the first of them would have ended in. So the compiler knows that the index is in bounds.
 pub struct Frame<'a, S, Part> {
-    source: &'a S,
-    tracker: &'a Tracker<'a>,
+    pub(super) source: &'a S,
+    pub(super) tracker: &'a Tracker<'a>,
     /// The position of the first item in the source.
-    first: u128,
+    pub(super) first: u128,
     /// That position as the launcher counts.
     position: u64,
     /// How many items there are.
@@ -27,7 +27,7 @@ pub struct Frame<'a, S, Part> {
     part: PhantomData<Part>,
 }
 
-impl<'a, S: ParallelSource, Part> Frame<'a, S, Part> {
+impl<'a, S, Part> Frame<'a, S, Part> {
     /// The items at these positions, counted from `base`. There are some.
     ///
     /// # Safety
@@ -59,75 +59,84 @@ impl<'a, S: ParallelSource, Part> Frame<'a, S, Part> {
         self.position..self.position + self.count
     }
 
-    /// The items.
+    /// The position of the last item in the source. There is one.
     #[inline]
-    pub fn items(self) -> Items<'a, S, 0> {
-        self.into_items()
+    pub(super) fn last(&self) -> u128 {
+        self.first + u128::from(self.count) - 1
     }
 
-    /// The items, of a loop that can be left: before each `STRIP` of them it is asked whether a lower iteration has left.
+    /// The positions of the first and of the last item in the source.
     #[inline]
-    pub fn items_while<const STRIP: u64>(self) -> Items<'a, S, STRIP> {
-        self.into_items()
+    pub(in crate::loops) fn ends(&self) -> (u128, u128) {
+        (self.first, self.last())
     }
 
-    /// The items behind their indices.
+    /// What the items are of.
     #[inline]
-    pub fn indexed(self) -> Indexed<Items<'a, S, 0>, Part> {
-        Indexed { items: self.into_items(), part: PhantomData }
+    pub(in crate::loops) fn source(&self) -> &'a S {
+        self.source
     }
 
-    /// The items behind their indices, of a loop that can be left.
-    #[inline]
-    pub fn indexed_while<const STRIP: u64>(self) -> Indexed<Items<'a, S, STRIP>, Part> {
-        Indexed { items: self.into_items(), part: PhantomData }
-    }
-
-    #[inline]
-    fn into_items<const STRIP: u64>(self) -> Items<'a, S, STRIP> {
-        let Self { source, tracker, first, position, count, short, .. } = self;
-        let chunk = (count > 0).then(|| {
-            // SAFETY: 5. and 6. as promised to `new`, which `self` stands for: it cannot be copied and is used up here, and it
-            // only ever got shorter. 7. as the source is borrowed for longer than the result lives.
-            unsafe { source.chunk(first, first + u128::from(count - 1)) }
-        });
-        let strip = if STRIP == 0 { count } else { 0 };
-        Items { chunk, tracker, position, count, strip, next: 0, short, ended: false }
-    }
-
-    /// Something to read the array from, if that is a slice or derefs to one.
-    #[inline]
-    pub fn reading<'r, X: ?Sized>(&self, array: &'r X) -> super::Reading<'r, X, S, Part> {
-        super::Reading::new(array)
-    }
-}
-
-impl<'a, S: Indices<Part>, Part> Frame<'a, S, Part> {
     /// Whether there are no items.
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// The lowest index of the items.
+    /// Something to read the array from, if that is a slice or stands for one.
     #[inline]
-    pub(super) fn low(&self) -> i128 {
+    pub fn reading<'r, X: ?Sized>(&self, array: &'r X) -> super::Reading<'r, X, S, Part> {
+        super::Reading::new(array)
+    }
+}
+
+// The bounds stand at the methods: a source that has no indices is one error for the compiler then.
+impl<'a, S, Part> Frame<'a, S, Part> {
+    /// The items. `STRIP`: of a loop that can be left, before how many of them to ask whether a lower iteration has; 0: never.
+    #[inline]
+    pub(super) fn items<const STRIP: u64>(self) -> Items<'a, S::Chunk, STRIP>
+    where
+        S: ParallelSource,
+    {
+        let Self { source, tracker, first, position, count, short, .. } = self;
+        let chunk = (count > 0).then(|| {
+            // SAFETY: 5. and 6. as promised to `new`, which `self` stands for: it cannot be copied and is used up here, and it
+            // only ever got shorter. 7. as the source is borrowed for longer than the result lives.
+            unsafe { source.chunk(first, first + u128::from(count - 1)) }
+        });
+        // SAFETY: promise 2 of `ParallelSource`.
+        unsafe { Items::new(chunk, tracker, position, count, short) }
+    }
+
+    /// The lowest index of the items; anything if there are none.
+    #[inline]
+    pub(in crate::loops) fn low(&self) -> i128
+    where
+        S: Indices<Part>,
+    {
         match S::STRIDE {
             Stride::Up => self.source.index(self.first),
-            Stride::Down => self.source.index(self.last()),
+            Stride::Down => self.source.index(self.first).saturating_sub(self.count as i128 - 1),
+            Stride::Steps if self.count == 0 => self.source.index(self.first),
             Stride::Steps => self.source.index(self.first).min(self.source.index(self.last())),
         }
     }
 
     /// The highest index of the items.
     #[inline]
-    pub(super) fn high(&self) -> i128 {
+    pub(in crate::loops) fn high(&self) -> i128
+    where
+        S: Indices<Part>,
+    {
         self.low().saturating_add((self.span() - 1) as i128)
     }
 
     /// How many indices there are from the lowest to the highest.
     #[inline]
-    pub(super) fn span(&self) -> u64 {
+    pub(super) fn span(&self) -> u64
+    where
+        S: Indices<Part>,
+    {
         match S::STRIDE {
             Stride::Up | Stride::Down => self.count,
             Stride::Steps if self.count == 0 => 0,
@@ -138,45 +147,29 @@ impl<'a, S: Indices<Part>, Part> Frame<'a, S, Part> {
         }
     }
 
+    /// Each iteration is certain to index an array that it owns by element, as the body does `at` this place.
     #[inline]
-    fn last(&self) -> u128 {
-        self.first + u128::from(self.count) - 1
-    }
-
-    /// Each iteration is certain to index an array that it owns by element.
-    #[inline]
-    #[track_caller]
-    pub fn need<T>(&mut self, area: &Area, part: &[T]) {
-        if part.len() as u64 != self.span() {
-            let first = area.first() as i128;
-            self.keep(
-                first..first + part.len() as i128,
-                area.name(),
-                0,
-                area.whole(),
-                Location::caller(),
-            );
-        }
+    pub fn need<T>(&mut self, area: &Area, part: &[T], at: &'static str)
+    where
+        S: Indices<Part>,
+    {
+        let first = area.first() as i128;
+        self.keep(first..first + part.len() as i128, area.name(), 0, area.whole(), at);
     }
 
     /// Each iteration is certain to index the array with its own index plus `offset`.
     #[inline]
-    pub(super) fn reach(
-        &mut self,
-        name: &'static str,
-        offset: isize,
-        len: usize,
-        location: &'static Location<'static>,
-    ) {
+    pub(super) fn reach(&mut self, name: &'static str, offset: isize, len: usize, at: &'static str)
+    where
+        S: Indices<Part>,
+    {
         let offset = offset as i128;
-        let (first, end) = (0 - offset, len as i128 - offset);
-        if self.count != 0 && (self.low() < first || self.high() >= end) {
-            self.keep(first..end, name, offset, len, location);
-        }
+        self.keep(0 - offset..len as i128 - offset, name, offset, len, at);
     }
 
     /// Cuts off the items from the first one on whose index is not `valid`.
-    // The frame itself is not lent to the cold code: its fields stay in registers.
+    // The number of items that are kept is a minimum, without a branch: so whatever is as long as the chunk stays the same value
+    // for the compiler. And the frame itself is not lent to the cold code: its fields stay in registers.
     #[inline]
     fn keep(
         &mut self,
@@ -184,30 +177,59 @@ impl<'a, S: Indices<Part>, Part> Frame<'a, S, Part> {
         name: &'static str,
         offset: i128,
         len: usize,
-        location: &'static Location<'static>,
-    ) {
-        let count = how_many_fit(self.source, self.first, self.count, valid);
-        if count < self.count {
-            let index = self.source.index(self.first + u128::from(count)).saturating_add(offset);
-            self.tracker.fall_short(Short { name, index, len, location });
-            self.short = true;
-            self.count = count;
+        at: &'static str,
+    ) where
+        S: Indices<Part>,
+    {
+        let room = match S::STRIDE {
+            Stride::Up => {
+                let first = self.source.index(self.first);
+                if first < valid.start { 0 } else { (valid.end - first).max(0) as u64 }
+            }
+            Stride::Down | Stride::Steps => {
+                how_many_fit(self.source, self.first, self.count, valid)
+            }
+        };
+        if room < self.count {
+            let index = self.source.index(self.first + u128::from(room)).saturating_add(offset);
+            self.tracker.fall_short(Short { name, index, len, at });
         }
+        self.short |= room < self.count;
+        self.count = self.count.min(room);
     }
 
     /// The elements that the iterations own, one each: after [`need`](Self::need).
     #[inline]
-    pub fn elements<'p, T>(&self, area: Area, part: &'p mut [T]) -> Elements<'p, T> {
-        if self.count == 0 {
-            return area.elements(&mut []);
-        }
-        area.narrow(part, self.low() as usize, self.span() as usize)
+    pub fn elements<'p, T>(&self, area: Area, part: &'p mut [T]) -> Elements<'p, T>
+    where
+        S: Indices<Part>,
+    {
+        let low = self.low() as usize;
+        // Written so that the result is as long as there are items, without a case for none that the compiler would have to see
+        // through.
+        let skip = if self.count == 0 { 0 } else { low.wrapping_sub(area.first()) };
+        area.narrow(&mut part[skip..][..self.span() as usize], low)
     }
 }
 
+/// The items of a chunk.
+#[inline]
+pub fn items<const STRIP: u64, S: ParallelSource, Part>(
+    frame: Frame<'_, S, Part>,
+) -> Items<'_, S::Chunk, STRIP> {
+    frame.items()
+}
+
+/// The items of a chunk behind their indices.
+#[inline]
+pub fn indexed<const STRIP: u64, S: ParallelSource, Part>(
+    frame: Frame<'_, S, Part>,
+) -> Indexed<Items<'_, S::Chunk, STRIP>, Part> {
+    frame.items::<STRIP>().indexed()
+}
+
 /// How many of the `count` items from `first` on have a valid index, up to the first one that has not.
-#[cold]
-#[inline(never)]
+#[inline]
 fn how_many_fit<S: Indices<Part>, Part>(
     source: &S,
     first: u128,
@@ -225,80 +247,4 @@ fn how_many_fit<S: Indices<Part>, Part>(
         if fits(middle) { fit = middle + 1 } else { out = middle }
     }
     fit
-}
-
-/// The items of a chunk. Dropped before its end, it notes which iteration that was.
-///
-/// The position is in no memory while the loop runs: it follows from `next`, which is looked at only when unwinding.
-pub struct Items<'a, S: ParallelSource, const STRIP: u64> {
-    /// `None` if there are no items.
-    chunk: Option<S::Chunk>,
-    tracker: &'a Tracker<'a>,
-    position: u64,
-    count: u64,
-    /// Where to ask again whether the loop has been left.
-    strip: u64,
-    next: u64,
-    short: bool,
-    ended: bool,
-}
-
-impl<S: ParallelSource, const STRIP: u64> Iterator for Items<'_, S, STRIP> {
-    type Item = S::Item;
-
-    #[inline]
-    fn next(&mut self) -> Option<S::Item> {
-        if self.next < self.strip || (STRIP != 0 && self.next < self.count && self.goes_on()) {
-            self.next += 1;
-            // SAFETY: there is a chunk, as `count` is not 0; it has `count` items (promise 2 of `ParallelSource`), of which
-            // fewer have been taken.
-            return Some(unsafe {
-                self.chunk.as_mut().unwrap_unchecked().next().unwrap_unchecked()
-            });
-        }
-        if self.short && self.next == self.count {
-            // The iteration that fails is the next one.
-            self.next += 1;
-            self.tracker.fail();
-        }
-        self.ended = true;
-        None
-    }
-}
-
-impl<S: ParallelSource, const STRIP: u64> Items<'_, S, STRIP> {
-    /// Whether the next strip is to be run.
-    #[inline]
-    fn goes_on(&mut self) -> bool {
-        if self.position + self.next >= self.tracker.bound() {
-            return false;
-        }
-        self.strip = self.count.min(self.next + STRIP);
-        true
-    }
-}
-
-impl<S: ParallelSource, const STRIP: u64> Drop for Items<'_, S, STRIP> {
-    #[inline]
-    fn drop(&mut self) {
-        if !self.ended {
-            self.tracker.stop(self.position + self.next.saturating_sub(1));
-        }
-    }
-}
-
-/// The items of a chunk behind their indices.
-pub struct Indexed<I, Part> {
-    items: I,
-    part: PhantomData<Part>,
-}
-
-impl<Part, I: Iterator<Item: ItemIndex<Part>>> Iterator for Indexed<I, Part> {
-    type Item = (usize, I::Item);
-
-    #[inline]
-    fn next(&mut self) -> Option<Self::Item> {
-        let item = self.items.next()?;
-        Some((item.index(), item))
-    }
 }

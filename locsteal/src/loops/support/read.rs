@@ -7,7 +7,6 @@
 
 use std::marker::PhantomData;
 use std::ops::Index;
-use std::panic::Location;
 
 use super::Frame;
 use crate::loops::own::Indices;
@@ -20,6 +19,7 @@ pub trait Distance: Copy {
 
     /// Read ahead by this much.
     #[inline]
+    #[must_use]
     fn plus(&self) -> Self {
         *self
     }
@@ -168,14 +168,14 @@ pub struct Slice<'r, T>(&'r [T]);
 impl<'r, T> Slice<'r, T> {
     /// Each iteration is certain to read the element whose index is the loop's plus `offset`.
     #[inline]
-    #[track_caller]
     pub fn need<S: Indices<Part>, Part>(
         &self,
         frame: &mut Frame<'_, S, Part>,
         name: &'static str,
-        offset: isize,
+        offset: impl Distance,
+        at: &'static str,
     ) {
-        frame.reach(name, offset.distance(), self.0.len(), Location::caller());
+        frame.reach(name, offset.distance(), self.0.len(), at);
     }
 
     /// What the chunk reads: after [`need`](Self::need) with the same offset.
@@ -189,11 +189,9 @@ impl<'r, T> Slice<'r, T> {
         frame: &Frame<'_, S, Part>,
         offset: impl Distance,
     ) -> View<'r, T> {
-        if frame.is_empty() {
-            return View { near: &[], first: 0, all: self.0 };
-        }
         let first = (frame.low() as usize).wrapping_add_signed(offset.distance());
-        View { near: &self.0[first..][..frame.span() as usize], first, all: self.0 }
+        let skip = if frame.is_empty() { 0 } else { first };
+        View { near: &self.0[skip..][..frame.span() as usize], first, all: self.0 }
     }
 }
 
@@ -202,12 +200,14 @@ pub struct Other<'r, X: ?Sized>(&'r X);
 
 impl<'r, X: ?Sized> Other<'r, X> {
     /// Does nothing.
+    #[allow(clippy::unused_self, reason = "as for a slice")]
     #[inline]
     pub fn need<S: ParallelSource, Part>(
         &self,
         _frame: &mut Frame<'_, S, Part>,
         _name: &'static str,
         _offset: impl Distance,
+        _at: &'static str,
     ) {
     }
 

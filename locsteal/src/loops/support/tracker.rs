@@ -1,12 +1,11 @@
 //! Where a chunk's iterations have come to.
 
 use std::cell::Cell;
-use std::panic::Location;
 
 use crate::loops::participant::Participant;
 
 /// What a chunk tells about how it ended.
-pub struct Tracker<'a> {
+pub(super) struct Tracker<'a> {
     participant: &'a Participant<'a>,
     /// The position that was running when the chunk was left, by a panic or by leaving its loop.
     stopped: Cell<Option<u64>>,
@@ -20,7 +19,8 @@ pub(super) struct Short {
     /// What the body would index it with.
     pub(super) index: i128,
     pub(super) len: usize,
-    pub(super) location: &'static Location<'static>,
+    /// Where in the source.
+    pub(super) at: &'static str,
 }
 
 impl<'a> Tracker<'a> {
@@ -48,6 +48,8 @@ impl<'a> Tracker<'a> {
     }
 
     /// The chunk will end early, since an array does.
+    #[cold]
+    #[inline(never)]
     pub(super) fn fall_short(&self, short: Short) {
         self.short.set(Some(short));
     }
@@ -57,14 +59,14 @@ impl<'a> Tracker<'a> {
     #[inline(never)]
     pub(super) fn fail(&self) -> ! {
         match self.short.get() {
-            Some(Short { name, index, len, location }) if index < 0 => {
+            Some(Short { name, index, len, at }) if index < 0 => {
                 panic!(
-                    "index out of bounds: the len of `{name}` is {len} but the index would be {index}, at {location}"
+                    "index out of bounds: the len of `{name}` is {len} but the index would be {index}, at {at}"
                 )
             }
-            Some(Short { name, index, len, location }) => {
+            Some(Short { name, index, len, at }) => {
                 panic!(
-                    "index out of bounds: the len of `{name}` is {len} but the index is {index}, at {location}"
+                    "index out of bounds: the len of `{name}` is {len} but the index is {index}, at {at}"
                 )
             }
             None => unreachable!("a chunk ended early for no reason"),

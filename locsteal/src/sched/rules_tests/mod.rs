@@ -6,6 +6,7 @@
 mod crossing;
 mod once;
 mod order;
+mod sparing;
 mod starting;
 mod stealing;
 

@@ -68,7 +68,7 @@ fn many_late_owners_cost_one_delay() {
 
 #[test]
 fn the_clock_runs_from_the_launch_for_whoever_looks() {
-    let rig = Rig::new(machine(3, 4, 4), 64);
+    let rig = Rig { patience: 1_000, ..Rig::new(machine(3, 4, 4), 64) };
     let mut caller = rig.caller(0);
     let mut owner = rig.owner(1);
     rig.run_own(&mut owner);
@@ -113,7 +113,7 @@ fn a_loop_of_an_iteration_a_seat_is_finished_without_a_look_at_the_clock() {
 
 #[test]
 fn while_one_block_is_protected_others_are_stolen_from() {
-    let rig = Rig::new(machine(3, 4, 4), 64);
+    let rig = Rig { patience: 1_000, ..Rig::new(machine(3, 4, 4), 64) };
     let mut caller = rig.caller(0);
     let _busy = rig.owner(2);
     rig.run_own(&mut caller);

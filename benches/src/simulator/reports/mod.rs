@@ -1,0 +1,26 @@
+//! What is printed.
+
+pub(crate) mod machines;
+pub(crate) mod published;
+pub(crate) mod variants;
+
+use crate::costs::Costs;
+use crate::engine::Trouble;
+use crate::kernels::Kernel;
+use crate::machines::Site;
+use crate::trial::Trial;
+
+/// How much is simulated, and with which numbers.
+#[derive(Clone, Debug)]
+pub(crate) struct Setting {
+    pub(crate) costs: Costs,
+    pub(crate) seeds: u64,
+    pub(crate) runs: u64,
+}
+
+impl Setting {
+    pub(crate) fn trial<'a>(&'a self, site: &'a Site, kernel: &'a Kernel) -> Trial<'a> {
+        let Self { costs, seeds, runs } = self;
+        Trial { site, kernel, costs, trouble: Trouble::default(), seeds: *seeds, runs: *runs }
+    }
+}

@@ -1,0 +1,185 @@
+//! What the iterations of a chunk own: by index, by the indices of a nest, or by number.
+
+use std::ops::Range;
+
+use super::{Area, Indices, Own};
+use crate::loops::source::{
+    IndexedSource, Integer, Nest, ParallelSource, RangeInclusiveSource, RangeSource,
+    RepeatableSource,
+};
+use crate::loops::support::Frame;
+
+/// An array that is borrowed for a loop.
+pub trait Owned {
+    /// Of the array.
+    type Element;
+}
+
+impl<T> Owned for Own<'_, T> {
+    type Element = T;
+}
+
+impl<T, const N: usize> Owned for Grid<'_, T, N> {
+    type Element = T;
+}
+
+impl<T> Owned for Numbered<'_, T> {
+    type Element = T;
+}
+
+/// An array whose parts the iterations of a loop over `S` own.
+pub trait Owning<S, Part>: Owned + Sync {
+    /// Makes sure that no two iterations own the same element.
+    ///
+    /// # Panics
+    ///
+    /// If two would.
+    fn check(&self, source: &S);
+
+    /// What the iterations of a chunk own, and where in the array that is.
+    ///
+    /// # Safety
+    ///
+    /// The source has been checked. No position is in frames of two calls.
+    #[allow(clippy::mut_from_ref, reason = "no two calls give the same part")]
+    unsafe fn part(&self, frame: &Frame<'_, S, Part>) -> (Area, &mut [Self::Element]);
+}
+
+impl<T: Send, S: Indices<Part>, Part> Owning<S, Part> for Own<'_, T> {
+    #[inline]
+    fn check(&self, _: &S) {}
+
+    #[inline]
+    unsafe fn part(&self, frame: &Frame<'_, S, Part>) -> (Area, &mut [T]) {
+        // SAFETY: positions that differ have indices that differ, and indices are in order along the positions (`Indices`): so
+        // the ranges from the lowest to the highest index of two chunks do not overlap.
+        unsafe { Own::part(self, frame.low()..=frame.high()) }
+    }
+}
+
+/// An array of which iteration `(i, j, ..)` of a nest owns the element `i * c[0] + j * c[1] + ..`.
+#[derive(Debug)]
+pub struct Grid<'a, T, const N: usize> {
+    own: Own<'a, T>,
+    coefficients: [usize; N],
+}
+
+impl<'a, T, const N: usize> Grid<'a, T, N> {
+    pub(super) fn new(own: Own<'a, T>, coefficients: [usize; N]) -> Self {
+        Self { own, coefficients }
+    }
+}
+
+impl<T: Send, S: Coordinates, Part, const N: usize> Owning<S, Part> for Grid<'_, T, N> {
+    fn check(&self, source: &S) {
+        if source.spread(&self.coefficients).is_none() {
+            let name = self.own.name();
+            panic!(
+                "iterations that differ would own the same element of `{name}`: its index {:?} times the loops' indices does not \
+                 leave enough room for the inner loops",
+                self.coefficients,
+            );
+        }
+    }
+
+    unsafe fn part(&self, frame: &Frame<'_, S, Part>) -> (Area, &mut [T]) {
+        let (first, last) = frame.ends();
+        let flat = |position| frame.source().flat(position, &self.coefficients);
+        // SAFETY: `check` has seen to it that indices grow along the positions (`Coordinates`).
+        unsafe { self.own.part(flat(first)..=flat(last)) }
+    }
+}
+
+/// An array of which the iteration at position `p` owns the `p`-th chunk.
+#[derive(Debug)]
+pub struct Numbered<'a, T>(Own<'a, T>);
+
+impl<'a, T> Numbered<'a, T> {
+    pub(super) fn new(own: Own<'a, T>) -> Self {
+        Self(own)
+    }
+}
+
+impl<T: Send, S: ParallelSource, Part> Owning<S, Part> for Numbered<'_, T> {
+    fn check(&self, _: &S) {}
+
+    unsafe fn part(&self, frame: &Frame<'_, S, Part>) -> (Area, &mut [T]) {
+        let (first, last) = frame.ends();
+        let index = |position: u128| i128::try_from(position).unwrap_or(i128::MAX);
+        // SAFETY: the index is the position.
+        unsafe { self.0.part(index(first)..=index(last)) }
+    }
+}
+
+/// A range of integers, or a nest of such ranges: its items are made of the indices of the loops.
+///
+/// # Safety
+///
+/// If [`spread`](Self::spread) gives a result for some coefficients, then [`flat`](Self::flat) with these coefficients gives
+/// the same answer for the same position, and larger ones for larger positions (or `i128::MAX` for both).
+#[diagnostic::on_unimplemented(
+    message = "an iteration of this nest has no indices that say which element it owns",
+    label = "not a range of integers",
+    note = "with `collapse`, iterations own elements of an array where all the loops are ranges of integers, such as `0..n`"
+)]
+pub unsafe trait Coordinates: ParallelSource {
+    /// The sum of the indices that the item at `position` has, each times its coefficient.
+    fn flat(&self, position: u128, coefficients: &[usize]) -> i128;
+
+    /// The smallest difference that there is between the sums of two positions, and the largest; `None` if the sums do not
+    /// grow along the positions, or are too large.
+    fn spread(&self, coefficients: &[usize]) -> Option<(i128, i128)>;
+}
+
+macro_rules! range_coordinates {
+    ($source:ident $(, $bound:ty: $what:path)?) => {
+        // SAFETY: the index grows by one from position to position, so that the sum, which is one product, grows by the
+        // coefficient; that is not 0.
+        unsafe impl<T: Integer> Coordinates for $source<T>
+        where
+            $($bound: $what,)?
+        {
+            fn flat(&self, position: u128, coefficients: &[usize]) -> i128 {
+                self.index(position).saturating_mul(coefficients.first().map_or(0, |c| *c as i128))
+            }
+
+            fn spread(&self, coefficients: &[usize]) -> Option<(i128, i128)> {
+                let [coefficient] = *coefficients else { return None };
+                if coefficient == 0 {
+                    return None;
+                }
+                let last = self.length().last().unwrap_or(0);
+                let step = if last == 0 { i128::MAX } else { coefficient as i128 };
+                Some((step, i128::try_from(last).ok()?.checked_mul(coefficient as i128)?))
+            }
+        }
+    };
+}
+
+range_coordinates!(RangeSource, Range<T>: DoubleEndedIterator<Item = T>);
+range_coordinates!(RangeInclusiveSource);
+
+// SAFETY: within a row the sum grows as that of the inner source does. From the end of a row to the beginning of the next it
+// grows by what it grows in the outer source, at least `outer_step`, less what it grew in the row, at most `inner_span`.
+unsafe impl<A, B> Coordinates for Nest<A, B>
+where
+    A: Coordinates + RepeatableSource<Item: Clone>,
+    B: Coordinates + RepeatableSource,
+{
+    fn flat(&self, position: u128, coefficients: &[usize]) -> i128 {
+        let (outer, inner) = self.sources();
+        let (row, column) = self.coordinates(position);
+        let (left, right) = coefficients.split_at(coefficients.len().saturating_sub(1));
+        outer.flat(row, left).saturating_add(inner.flat(column, right))
+    }
+
+    fn spread(&self, coefficients: &[usize]) -> Option<(i128, i128)> {
+        let (outer, inner) = self.sources();
+        let (left, right) = coefficients.split_at(coefficients.len().checked_sub(1)?);
+        let (outer_step, outer_span) = outer.spread(left)?;
+        let (inner_step, inner_span) = inner.spread(right)?;
+        let between = outer_step - inner_span;
+        (between > 0).then_some(())?;
+        Some((between.min(inner_step), outer_span.checked_add(inner_span)?))
+    }
+}
