@@ -334,7 +334,7 @@ fn the_error_is_as_small_as_promised() {
         let x: Vec<f32> = noise(len).into_iter().map(|x| x as f32).collect();
         let exact: f64 = x.iter().map(|x| f64::from(*x)).sum();
         let magnitude: f64 = x.iter().map(|x| f64::from(x.abs())).sum();
-        let leaves = (len / 64).clamp(256, 1024);
+        let leaves = (len / 16).clamp(64, 256).max((len / 64).min(1024));
         let bound = (len.div_ceil(leaves) as f64 + (leaves as f64).log2())
             * f64::from(f32::EPSILON)
             * magnitude;

@@ -17,6 +17,8 @@
 mod builder;
 mod cell;
 mod desk;
+#[cfg(all(test, not(loom)))]
+mod desk_tests;
 mod handle;
 #[cfg(all(test, not(loom)))]
 mod job_tests;

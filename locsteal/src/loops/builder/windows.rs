@@ -65,6 +65,6 @@ impl<S: IndexedSource<Whole>> Loop<'_, S> {
                 )
             }
         };
-        self.zip(aligned).for_each(|(index, part)| body(index, part));
+        self.zip(aligned).for_each(move |(index, part)| body(index, part));
     }
 }
