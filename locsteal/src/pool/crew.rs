@@ -58,11 +58,12 @@ impl Crew {
         if shared.width() != 0 {
             return;
         }
+        let crew = shared.crew();
         state.problems.clear();
         let (started, reports) = mpsc::channel();
         let mut width = 0;
         for seat in 0..shared.seats.count() {
-            match self.start(shared, seat, started.clone()) {
+            match self.start(shared, seat, crew, started.clone()) {
                 Ok(thread) => state.threads.push(thread),
                 Err(error) => {
                     state.problems.push(format!(
@@ -84,16 +85,16 @@ impl Crew {
         state.problems.extend(unplaced.into_iter().map(|(error, seats)| {
             format!("the workers of seats {seats} could not be confined to their CPUs: {error}")
         }));
-        shared.engage(width.max(1));
+        shared.engage(crew, width.max(1));
     }
 
     fn start(
         &self,
         shared: &Arc<Shared>,
         seat: usize,
+        crew: u64,
         started: mpsc::Sender<(usize, io::Error)>,
     ) -> io::Result<JoinHandle<()>> {
-        let crew = shared.crew();
         let (shared, free) = (Arc::clone(shared), self.free.clone());
         let thread = thread::Builder::new().name(format!("{}-{seat}", self.name));
         // Workers inherit the mask of the thread that starts them, which may be pinned for the time of a job.
