@@ -257,10 +257,16 @@ impl Job {
         Self(unsafe { NonNull::new_unchecked(raw) })
     }
 
-    /// A second name of the job, for the list of its scope, which holds it too.
+    /// A second name of the job, for the list of its scope, which holds it too, and for the scope's owner, as long as the
+    /// job is on the list.
     pub(super) fn for_scope(&self) -> Self {
         debug_assert!(self.header().scope.is_some(), "the scope does not hold the job");
         Self(self.0)
+    }
+
+    /// Whether both are names of one job.
+    pub(super) fn is(&self, other: &Self) -> bool {
+        self.0 == other.0
     }
 
     /// The domain that the job belongs near to.
@@ -293,7 +299,8 @@ impl Job {
         true
     }
 
-    /// Runs a job of the scope's list in place, unless somebody has begun it. The scope holds it on.
+    /// Runs a job of the scope's list in place, unless somebody has begun it. The scope holds it on: the job must stay
+    /// on the list until this returns.
     pub(super) fn run_for_scope(&self) -> bool {
         let starts = self.header().word.start();
         if starts {

@@ -85,9 +85,17 @@ pub(super) struct ScopeCore {
     /// How many jobs have not ended, in units of [`ONE`], and whether the owner sleeps on the bell: [`ASLEEP`].
     live: AtomicUsize,
     bell: Bell,
-    /// The jobs, those spawned first in front; those that are over are thrown out from time to time.
-    jobs: Mutex<Vec<Job>>,
+    jobs: Mutex<Listed>,
     memory: Memory,
+}
+
+/// The jobs of a scope.
+struct Listed {
+    /// Those spawned first in front; those that are over are thrown out from time to time.
+    jobs: Vec<Job>,
+    /// The one that the owner is about to run in place, or runs. It stays on the list meanwhile, be it over or not: what
+    /// the owner has of it is a second name, which the scope's hold keeps alive.
+    in_hand: Option<Job>,
 }
 
 const ASLEEP: usize = 1;
@@ -98,7 +106,7 @@ impl ScopeCore {
         Self {
             live: AtomicUsize::new(0),
             bell: Bell::new(),
-            jobs: Mutex::new(Vec::new()),
+            jobs: Mutex::new(Listed { jobs: Vec::new(), in_hand: None }),
             memory: Memory::new(),
         }
     }
@@ -113,9 +121,11 @@ impl ScopeCore {
     pub(super) fn list(&self, job: Job) {
         let mut over = Vec::new();
         {
-            let mut jobs = lock(&self.jobs);
+            let mut listed = lock(&self.jobs);
+            let Listed { jobs, in_hand } = &mut *listed;
             if jobs.len() == jobs.capacity() {
-                over = jobs.extract_if(.., |job| job.is_over()).collect();
+                let held = |job: &Job| in_hand.as_ref().is_some_and(|in_hand| in_hand.is(job));
+                over = jobs.extract_if(.., |job| job.is_over() && !held(job)).collect();
                 let spare = jobs.len().max(16);
                 jobs.reserve(spare);
             }
@@ -169,7 +179,7 @@ impl ScopeCore {
             }
         }
         self.memory.ends();
-        let jobs = std::mem::take(&mut *lock(&self.jobs));
+        let jobs = std::mem::take(&mut lock(&self.jobs).jobs);
         let mut first = None;
         for panic in jobs.into_iter().filter_map(Job::leave_scope) {
             match first {
@@ -205,11 +215,11 @@ impl ScopeCore {
 
     #[cfg(all(test, not(loom)))]
     pub(super) fn listed(&self) -> usize {
-        lock(&self.jobs).len()
+        lock(&self.jobs).jobs.len()
     }
 
     fn has_unstarted(&self) -> bool {
-        lock(&self.jobs).iter().any(Job::is_waiting)
+        lock(&self.jobs).jobs.iter().any(Job::is_waiting)
     }
 
     /// Runs the jobs that nobody has begun.
@@ -217,10 +227,15 @@ impl ScopeCore {
         let mut from = 0;
         loop {
             let job = {
-                let jobs = lock(&self.jobs);
-                let found = jobs[from.min(jobs.len())..].iter().position(Job::is_waiting);
+                let mut listed = lock(&self.jobs);
+                let Listed { jobs, in_hand } = &mut *listed;
+                *in_hand = None;
+                // Some may have been thrown out since, so that others are skipped: the next call finds them.
+                from = from.min(jobs.len());
+                let found = jobs[from..].iter().position(Job::is_waiting);
                 let Some(next) = found else { return };
-                from = from.min(jobs.len()) + next + 1;
+                from += next + 1;
+                *in_hand = Some(jobs[from - 1].for_scope());
                 jobs[from - 1].for_scope()
             };
             stack::with_room(job, |job| job.run_for_scope());

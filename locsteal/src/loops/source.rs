@@ -47,7 +47,8 @@ pub(crate) use position_set::PositionSet;
 ///
 /// 1. **Length.** [`length`](Self::length) gives the same answer as long as the source is not changed through `&mut`.
 /// 2. **Items.** The iterator that `chunk(first, last)` returns yields exactly `last - first + 1` items, those of the
-///    positions `first..=last` in this order, and then `None`.
+///    positions `first..=last` in this order, and then `None`; by whichever of its methods it is asked, and if it is a
+///    [`DoubleEndedIterator`] or an [`ExactSizeIterator`], also by those of these traits.
 /// 3. **Sharing.** If the type is [`Sync`], chunks of disjoint ranges may be made, used and dropped on several threads at the
 ///    same time, each on the thread that made it. (A loop that is to run needs a source that is; asking for it there and not
 ///    here lets the compiler name the type in the way, such as an `Rc`.)
@@ -202,7 +203,7 @@ pub unsafe trait DetachedSource: ParallelSource {}
 /// # Safety
 ///
 /// The promises 1 to 4 of [`ParallelSource`] hold without 6 (nor 7): a chunk makes its items anew, from something that is only
-/// read.
+/// read. A clone has as many items as the original.
 #[diagnostic::on_unimplemented(
     message = "the items of `{Self}` can be had only once",
     label = "a loop of a nest runs over the same items again and again",

@@ -31,6 +31,7 @@ pub(crate) fn work(shared: &Shared, seat: usize, crew: u64) {
         }
     }
     watch.side.depart();
+    shared.sleepers.part(seat);
 }
 
 /// Which loop of each lane the worker has dealt with.
