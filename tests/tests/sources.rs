@@ -28,7 +28,7 @@ fn pool() -> Pool {
 /// Runs the loop under every schedule; each position has the item that the serial iterator has there.
 fn same<'p, S>(pool: &'p Pool, expected: &[S::Item], make: impl Fn() -> Loop<'p, S>)
 where
-    S: ParallelSource<Item: PartialEq + std::fmt::Debug + Send> + 'p,
+    S: ParallelSource<Item: PartialEq + std::fmt::Debug + Send> + Sync + 'p,
 {
     for schedule in SCHEDULES {
         for grain in [0, 1, 4] {

@@ -58,7 +58,7 @@ impl Segment {
     /// # Safety
     ///
     /// No position of the source has been handed out before, unless it is a [`RepeatableSource`](super::source::RepeatableSource).
-    pub(crate) unsafe fn run<S: ParallelSource>(
+    pub(crate) unsafe fn run<S: ParallelSource + Sync>(
         &self,
         pool: &Pool,
         plan: &Plan,
@@ -83,7 +83,7 @@ struct Work<'a, S, W> {
     code: W,
 }
 
-impl<S: ParallelSource, W: Fn(&mut Pieces<'_, '_, S>) + Sync> Entry for Work<'_, S, W> {
+impl<S: ParallelSource + Sync, W: Fn(&mut Pieces<'_, '_, S>) + Sync> Entry for Work<'_, S, W> {
     #[inline]
     fn run(&self, participant: &mut Participant<'_>) {
         (self.code)(&mut Pieces {

@@ -132,7 +132,7 @@ where
     #[inline]
     pub fn run<E>(self) -> Finished<E, R>
     where
-        S: ParallelSource,
+        S: ParallelSource + Sync,
         Owns: Arrays<S, Part>,
         R: Sums,
         E: Send,
@@ -152,7 +152,7 @@ where
     #[inline]
     pub fn collect<V, T, E>(self) -> (Option<V>, Finished<E, R>)
     where
-        S: ParallelSource,
+        S: ParallelSource + Sync,
         Owns: Arrays<S, Part>,
         V: Yield<T>,
         T: Send,
@@ -179,7 +179,7 @@ where
     }
 }
 
-impl<S: ParallelSource, Part> Loop<'_, S, Part> {
+impl<S: ParallelSource + Sync, Part> Loop<'_, S, Part> {
     /// Calls `code` with frames of which no two have a position in common.
     #[inline]
     fn drive<L, R: Sums, E: Send>(
@@ -231,7 +231,7 @@ type Run<R> = Result<(Option<u64>, Option<R>), Payload>;
 
 impl<S, Part, L, R, E, Locals, MakeSums, Code> Chunks<'_, S, Part, Locals, MakeSums, Code, E>
 where
-    S: ParallelSource,
+    S: ParallelSource + Sync,
     R: Sums,
     E: Send,
     Locals: Fn() -> L + Sync,
