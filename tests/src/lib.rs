@@ -1,4 +1,5 @@
 //! Behaviour of locsteal seen from outside: the tests stand in `tests/`, what they share here.
+#![allow(clippy::missing_panics_doc, reason = "what fails here fails a test")]
 
 #[cfg(target_os = "linux")]
 pub mod locality;

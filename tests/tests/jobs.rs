@@ -48,7 +48,9 @@ fn names_of_the_user_are_not_the_macros() {
     mod std {}
     mod locsteal {}
     struct Option;
+    #[allow(non_snake_case, reason = "shadows the standard name")]
     fn Some() {}
+    #[allow(non_snake_case, reason = "shadows the standard name")]
     fn None() {}
     const SITE: u8 = 1;
     let job = 2;
@@ -137,7 +139,9 @@ fn a_loop_does_not_wait_for_jobs_that_it_has_started() {
     ) {
         for _ in 0..1_000 {
             if let Some(wait) = waits.lock().unwrap().take() {
-                let job = spawn_near!(<pool = pool, policy = offload> move || drop(wait.recv()));
+                let job = spawn_near!(<pool = pool, policy = offload> move || {
+                    let _ = wait.recv();
+                });
                 jobs.lock().unwrap().push(job);
             }
         }
@@ -176,9 +180,10 @@ fn jobs_run_while_loops_follow_loops() {
 fn workers_join_loops_while_jobs_follow_jobs() {
     fn follow(pool: &'static Pool, stop: &'static AtomicBool, ended: mpsc::Sender<()>) {
         drop(spawn_near!(<pool = pool, policy = offload> move || {
-            match stop.load(SeqCst) {
-                true => ended.send(()).unwrap(),
-                false => follow(pool, stop, ended),
+            if stop.load(SeqCst) {
+                ended.send(()).unwrap();
+            } else {
+                follow(pool, stop, ended);
             }
         }));
     }
@@ -218,10 +223,9 @@ fn blocked_jobs_meet_if_there_are_workers_for_all() {
             let jobs: Vec<_> = (0..threads)
                 .map(|_| {
                     let meet = std::sync::Arc::clone(&meet);
-                    locsteal::job()
-                        .pool(&pool)
-                        .policy(Policy::Offload)
-                        .spawn(move || drop(meet.wait()))
+                    locsteal::job().pool(&pool).policy(Policy::Offload).spawn(move || {
+                        meet.wait();
+                    })
                 })
                 .collect();
             meet.wait();

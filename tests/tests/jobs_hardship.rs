@@ -57,7 +57,9 @@ fn jobs_run_in_the_child_of_a_fork_when_they_are_submitted() {
         // A pool of the child's own has workers.
         let pool = Pool::builder().threads(2).name("child").build().unwrap();
         let (go_on, wait) = mpsc::channel::<()>();
-        let job = spawn_near!(<pool = &pool, policy = offload> move || drop(wait.recv()));
+        let job = spawn_near!(<pool = &pool, policy = offload> move || {
+            let _ = wait.recv();
+        });
         let runs_elsewhere = !job.is_finished();
         drop(go_on);
         job.join();
@@ -80,7 +82,7 @@ fn handles_that_a_fork_takes_along_say_what_they_can() {
             let begun = begun.clone();
             let job = spawn_near!(<pool = &pool, policy = offload> move || {
                 begun.send(()).unwrap();
-                drop(wait.recv());
+                let _ = wait.recv();
             });
             (go_on, job)
         })

@@ -4,6 +4,8 @@ mod functions;
 mod output;
 mod rewrite;
 mod serial;
+#[cfg(test)]
+mod tests;
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};

@@ -571,6 +571,9 @@ unsafe impl<T: Send> Send for TakenBack<T> {}
 /// Drops a value whose own drop may panic, where nobody could do anything about it.
 pub(super) fn drop_quietly<T>(value: T) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(value))) {
-        forget(payload);
+        // What that panic carries may panic in turn; then it is enough.
+        if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+            forget(again);
+        }
     }
 }

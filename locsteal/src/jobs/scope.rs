@@ -15,7 +15,7 @@ use crate::sync::{AtomicUsize, Memory, Mutex, Ordering, yield_now};
 pub struct Scope<'scope, 'env: 'scope> {
     core: ScopeCore,
     /// Invariant, so that nobody shortens or prolongs what is borrowed.
-    scope: PhantomData<&'scope mut &'scope ()>,
+    own: PhantomData<&'scope mut &'scope ()>,
     env: PhantomData<&'env mut &'env ()>,
 }
 
@@ -50,7 +50,7 @@ pub fn scope<'env, F, T>(f: F) -> T
 where
     F: for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> T,
 {
-    let scope = Scope { core: ScopeCore::new(), scope: PhantomData, env: PhantomData };
+    let scope = Scope { core: ScopeCore::new(), own: PhantomData, env: PhantomData };
     let value = catch_unwind(AssertUnwindSafe(|| f(&scope)));
     let panic = scope.core.end();
     match (value, panic) {

@@ -106,11 +106,10 @@ mod tests {
     /// Goes down this many levels; gives back how many threads that took.
     fn down(levels: usize) -> usize {
         let here = thread::current().id();
-        let below = with_room((levels, here), |(levels, above)| {
+        with_room((levels, here), |(levels, above)| {
             let moved = usize::from(thread::current().id() != above);
             moved + if levels == 0 { 0 } else { down(levels - 1) }
-        });
-        below
+        })
     }
 
     #[test]

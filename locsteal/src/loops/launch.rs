@@ -224,8 +224,10 @@ unsafe fn run_on_worker<E: Entry>(data: *const (), ticket: Ticket<'_>) {
     // SAFETY: the caller of the loop keeps the frame until every participant has left.
     let frame = unsafe { &*data.cast::<Frame<'_, E>>() };
     let mut participant = Participant::worker(&ticket);
+    let wakes = ticket.wake_others();
     take_part(&mut participant, ticket.lane.board.ending(), frame);
-    ticket.shared.count_worker(ticket.seat, &participant.take_tally());
+    let tally = participant.take_tally() + Stats { wakes, ..Stats::default() };
+    ticket.shared.count_worker(ticket.seat, &tally);
 }
 
 /// Runs the entry until the participant has left; catches panics.

@@ -14,6 +14,10 @@ use crate::sched::{Deal, Entry, Generation, Locality, Thief, View};
 use crate::stats::{Counters, Stats};
 use crate::sync::{AtomicU64, AtomicUsize, Ordering};
 
+/// How many sleepers a worker wakes that has come into a loop. With fewer the last of many workers comes much later;
+/// with more those that are awake have little time for the loop itself. See `docs/simulator.md`.
+const WAKES_PER_WORKER: usize = 4;
+
 /// The longest that late workers are waited for. About what waking one takes.
 pub(crate) const PATIENCE: std::time::Duration = std::time::Duration::from_micros(100);
 
@@ -68,6 +72,14 @@ pub(crate) struct Ticket<'a> {
 }
 
 impl<'a> Ticket<'a> {
+    /// Tells sleeping workers of the loop, and gives back how many: a few for each that comes in, so that the news
+    /// spreads like a tree. Each call takes a while, so the seat's block should be laid out before, for others to steal
+    /// from meanwhile.
+    pub(crate) fn wake_others(&self) -> u64 {
+        let epoch = Epoch::new(self.generation, self.width, self.notice.kind.publishes());
+        self.shared.wake_near(self.lane, epoch, self.seat, WAKES_PER_WORKER)
+    }
+
     pub(crate) fn view(&self) -> View<'a> {
         let Notice { len, unit, launched, kind, grain, locality, .. } = self.notice;
         View {

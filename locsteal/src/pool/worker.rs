@@ -83,7 +83,7 @@ impl Side<'_> {
     }
 
     fn waits(&self) -> bool {
-        self.shared.side_work().is_some_and(|work| work.waits())
+        self.shared.side_work().is_some_and(super::side_work::SideWork::waits)
     }
 
     fn depart(&self) {
@@ -156,9 +156,7 @@ fn join(shared: &Shared, lane: &super::lane::Lane, epoch: Epoch, seat: usize, en
         entry,
         notice,
     };
-    // Two each, so that the news spreads like a tree while nobody wakes more than a few.
-    let wakes = shared.wake_near(lane, epoch, seat, 2);
-    shared.count_worker(seat, &Stats { joins: 1, wakes, ..Stats::default() });
+    shared.count_worker(seat, &Stats { joins: 1, ..Stats::default() });
     // SAFETY: `open` vouched for the call: this seat is below the width, entered, and calls once.
     unsafe { (notice.run)(notice.data, ticket) };
     if lane.board.seat(seat).presence.leave(epoch.generation()) {
