@@ -6,3 +6,8 @@ pub mod locality;
 pub mod machines;
 #[cfg(target_os = "linux")]
 pub mod process;
+
+/// The examples of the page about loops without macros.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/functions.md")]
+pub mod functions {}
