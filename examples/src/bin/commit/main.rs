@@ -80,7 +80,9 @@ fn run_here(options: &Options, way: Way) -> Figures {
     let mut workload = Workload::new(sizes);
     // The first rounds touch new memory and start threads.
     let warm_up = (options.rounds / 10).max(1);
-    (0..warm_up).for_each(|_| drop(workload.round(way)));
+    for _ in 0..warm_up {
+        workload.round(way);
+    }
     let rounds = (0..options.rounds).map(|_| workload.round(way));
     let (mut times, places): (Vec<Duration>, Vec<bool>) = rounds.unzip();
     times.sort_unstable();

@@ -128,7 +128,9 @@ impl Workload {
         let mut hash = Sha256::new();
         hash.update(self.chain);
         hash.update(read.to_le_bytes());
-        entries.iter().for_each(|entry| hash.update(entry));
+        for entry in &entries {
+            hash.update(entry);
+        }
         self.chain = hash.finalize().into();
     }
 
@@ -141,7 +143,8 @@ impl Workload {
             hash.update(round.to_le_bytes());
             hash.update(place.to_le_bytes());
         }
-        hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+        let first = hash.finalize()[..8].try_into().expect("a hash is longer");
+        format!("{:016x}", u64::from_be_bytes(first))
     }
 
     fn random_number(&mut self) -> u32 {
