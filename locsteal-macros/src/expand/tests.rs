@@ -27,7 +27,8 @@ fn expansion(source: &str) -> String {
         syn::Item::Impl(item) => drop(item.attrs.remove(0)),
         _ => {}
     }
-    tokens = par_for(clauses, quote::quote!(#inner)).into_iter().chain(std::iter::empty()).collect();
+    tokens =
+        par_for(clauses, quote::quote!(#inner)).into_iter().chain(std::iter::empty()).collect();
     let file: syn::File = syn::parse2(tokens).expect("the expansion is an item");
     prettyplease::unparse(&file)
 }
@@ -48,7 +49,8 @@ fn the_documentation_shows_what_loops_become() {
         let (between, after) = after.split_once("```rust,ignore\n").expect("an expansion follows");
         let (_, after) = after.split_once("```\n").expect("the block ends");
         let expansion = expansion(source);
-        renewed += &format!("{before}```rust\n{source}```\n{between}```rust,ignore\n{expansion}```\n");
+        renewed +=
+            &format!("{before}```rust\n{source}```\n{between}```rust,ignore\n{expansion}```\n");
         rest = after;
         shown += 1;
     }
@@ -57,7 +59,10 @@ fn the_documentation_shows_what_loops_become() {
     if std::env::var_os("LOCSTEAL_BLESS").is_some() {
         std::fs::write(&path, &renewed).expect("the page can be written");
     }
-    assert!(page == renewed, "an expansion has changed: run this test with LOCSTEAL_BLESS=1 and read the difference");
+    assert!(
+        page == renewed,
+        "an expansion has changed: run this test with LOCSTEAL_BLESS=1 and read the difference"
+    );
 }
 
 /// Numbers that look random.
@@ -73,18 +78,25 @@ impl Dice {
 }
 
 const WORDS: [&str; 44] = [
-    "fn", "for", "in", "let", "mut", "if", "else", "match", "while", "loop", "break", "continue", "return", "async",
-    "await", "move", "unsafe", "const", "impl", "mod", "trait", "struct", "self", "Self", "pub", "static", "x", "y", "i",
-    "j", "par_for", "own", "reduce", "local", "collapse", "schedule", "steal", "chunks", "len", "vec", "println", "yield",
-    "ref", "dyn",
+    "fn", "for", "in", "let", "mut", "if", "else", "match", "while", "loop", "break", "continue",
+    "return", "async", "await", "move", "unsafe", "const", "impl", "mod", "trait", "struct",
+    "self", "Self", "pub", "static", "x", "y", "i", "j", "par_for", "own", "reduce", "local",
+    "collapse", "schedule", "steal", "chunks", "len", "vec", "println", "yield", "ref", "dyn",
 ];
 
 fn random_token(dice: &mut Dice, depth: usize) -> TokenTree {
     match dice.below(if depth > 3 { 4 } else { 5 }) {
         0 => Ident::new(WORDS[dice.below(WORDS.len())], Span::call_site()).into(),
         1 => {
-            let marks = ['+', '-', '*', '&', '|', '^', '=', '<', '>', '.', ',', ';', ':', '#', '!', '?', '\'', '@', '$'];
-            Punct::new(marks[dice.below(marks.len())], [Spacing::Alone, Spacing::Joint][dice.below(2)]).into()
+            let marks = [
+                '+', '-', '*', '&', '|', '^', '=', '<', '>', '.', ',', ';', ':', '#', '!', '?',
+                '\'', '@', '$',
+            ];
+            Punct::new(
+                marks[dice.below(marks.len())],
+                [Spacing::Alone, Spacing::Joint][dice.below(2)],
+            )
+            .into()
         }
         2 => Ident::new(["x", "y", "i", "n"][dice.below(4)], Span::call_site()).into(),
         3 => match dice.below(4) {
@@ -94,7 +106,8 @@ fn random_token(dice: &mut Dice, depth: usize) -> TokenTree {
             _ => Literal::character('c').into(),
         },
         _ => {
-            let delimiters = [Delimiter::Parenthesis, Delimiter::Brace, Delimiter::Bracket, Delimiter::None];
+            let delimiters =
+                [Delimiter::Parenthesis, Delimiter::Brace, Delimiter::Bracket, Delimiter::None];
             let count = dice.below(6);
             let inner = (0..count).map(|_| random_token(dice, depth + 1)).collect();
             Group::new(delimiters[dice.below(4)], inner).into()
@@ -132,7 +145,10 @@ fn mutate(tokens: TokenStream, dice: &mut Dice, rate: usize) -> TokenStream {
 
 /// Real functions to start from.
 const SEEDS: [(&str, &str); 8] = [
-    ("schedule = steal, locality = llc", "fn axpy(a: f64, x: &[f64], y: &mut [f64]) { for i in 0..x.len() { y[i] += a * x[i]; } }"),
+    (
+        "schedule = steal, locality = llc",
+        "fn axpy(a: f64, x: &[f64], y: &mut [f64]) { for i in 0..x.len() { y[i] += a * x[i]; } }",
+    ),
     (
         "reduce(+: s, max: m), local(buf: Vec<u8> = Vec::new(), n = 0)",
         "fn f(x: &[f64]) -> f64 { let (mut s, mut m) = (0.0, 0.0); for (i, v) in x.iter().enumerate().rev() { s += *v; \
@@ -148,10 +164,22 @@ const SEEDS: [(&str, &str); 8] = [
         "impl S { fn f(&self) { #[par_for(collapse = 2)] for i in 0..n { for j in 0..m { self.c[i * m + j] = 1; } } } \
          async fn g() { let v: Vec<T> = #[par_for] for x in xs { h(x)? }; v.len().await } }",
     ),
-    ("", "mod m { fn f() { #[par_for] for i in 0..3 { #[par_for(reduce(hist))] for j in 0..i { hist.add(j); return; } } } }"),
-    ("progress = |d: u64| bar(d)", "fn f() { match a { 1 => for i in r { println!(\"{}\", y[i]); vec![y[i]; 3]; }, _ => {} } }"),
-    ("", "fn f(y: &mut [u8]) { let g = |k| { for i in 0..k { let j = i + 1; y[j] = 2; y[i][j].z.push(&mut w); } }; g(3) }"),
-    ("reduce(reproducible, +: *s)", "fn f(s: &mut f32) { for i in (0..n).step_by(2).zip(&z) { *s += 1.0; s = 2.0; } }"),
+    (
+        "",
+        "mod m { fn f() { #[par_for] for i in 0..3 { #[par_for(reduce(hist))] for j in 0..i { hist.add(j); return; } } } }",
+    ),
+    (
+        "progress = |d: u64| bar(d)",
+        "fn f() { match a { 1 => for i in r { println!(\"{}\", y[i]); vec![y[i]; 3]; }, _ => {} } }",
+    ),
+    (
+        "",
+        "fn f(y: &mut [u8]) { let g = |k| { for i in 0..k { let j = i + 1; y[j] = 2; y[i][j].z.push(&mut w); } }; g(3) }",
+    ),
+    (
+        "reduce(reproducible, +: *s)",
+        "fn f(s: &mut f32) { for i in (0..n).step_by(2).zip(&z) { *s += 1.0; s = 2.0; } }",
+    ),
 ];
 
 #[test]
@@ -159,14 +187,17 @@ fn nothing_makes_the_macro_panic() {
     let mut dice = Dice(0x9E37_79B9_7F4A_7C15);
     for round in 0..6000 {
         let (clauses, item) = SEEDS[dice.below(SEEDS.len())];
-        let (clauses, item): (TokenStream, TokenStream) = (clauses.parse().unwrap(), item.parse().unwrap());
+        let (clauses, item): (TokenStream, TokenStream) =
+            (clauses.parse().unwrap(), item.parse().unwrap());
         let rate = [6, 20, 60, 200][dice.below(4)];
         let (clauses, item) = match round % 4 {
             0 => (clauses, mutate(item, &mut dice, rate)),
             1 => (mutate(clauses, &mut dice, rate), item),
             2 => (mutate(clauses, &mut dice, rate), mutate(item, &mut dice, rate)),
             _ => {
-                let mut stream = |n: usize| -> TokenStream { (0..n).map(|_| random_token(&mut dice, 0)).collect() };
+                let mut stream = |n: usize| -> TokenStream {
+                    (0..n).map(|_| random_token(&mut dice, 0)).collect()
+                };
                 (stream(6), stream(30))
             }
         };
@@ -180,6 +211,7 @@ fn nothing_makes_the_macro_panic() {
 fn what_is_correct_expands_to_an_item() {
     for (clauses, item) in SEEDS {
         let expanded = par_for(clauses.parse().unwrap(), item.parse().unwrap());
-        syn::parse2::<syn::File>(expanded.clone()).unwrap_or_else(|error| panic!("{error}\n{expanded}"));
+        syn::parse2::<syn::File>(expanded.clone())
+            .unwrap_or_else(|error| panic!("{error}\n{expanded}"));
     }
 }
