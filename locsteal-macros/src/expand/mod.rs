@@ -3,6 +3,7 @@
 mod functions;
 mod output;
 mod rewrite;
+mod rows;
 mod serial;
 #[cfg(test)]
 mod tests;

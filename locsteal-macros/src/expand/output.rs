@@ -35,6 +35,7 @@ impl Names {
 
     numbered!(
         base,
+        size,
         own,
         area,
         part,
@@ -361,11 +362,11 @@ impl Output<'_> {
         let own = |(k, owned): (usize, &crate::valid::Owned)| {
             let (name, array, text) = (names.own(k), &owned.array, owned.place.to_string());
             let joined = facts.clauses.collapse.is_some();
-            let coefficients = &owned.coefficients;
+            let size = names.size(k);
             let chunks = match &owned.chunks {
-                Some(size) if joined => quote_spanned!(span=> .numbered(#size)),
-                Some(size) => quote_spanned!(span=> .chunks(#size)),
-                None if joined => quote_spanned!(span=> .grid([#(#coefficients,)* 1])),
+                Some(_) if joined => quote_spanned!(span=> .numbered(#size)),
+                Some(_) => quote_spanned!(span=> .chunks(#size)),
+                None if joined => quote_spanned!(span=> .grid(#size)),
                 None => quote!(),
             };
             // The method is looked for at the array's own place, where the compiler reports what has no such method.
@@ -378,7 +379,19 @@ impl Output<'_> {
                 }#chunks;
             }
         };
-        facts.owned.iter().enumerate().map(own).collect()
+        // Sizes first: they may be computed from what is then borrowed.
+        let size = |(k, owned): (usize, &crate::valid::Owned)| {
+            let (size, coefficients) = (names.size(k), &owned.coefficients);
+            match &owned.chunks {
+                Some(given) => Some(quote_spanned!(span=> let #size = #given;)),
+                None if facts.clauses.collapse.is_some() => {
+                    Some(quote_spanned!(span=> let #size = [#(#coefficients,)* 1];))
+                }
+                None => None,
+            }
+        };
+        let sizes = facts.owned.iter().enumerate().filter_map(size);
+        sizes.chain(facts.owned.iter().enumerate().map(own)).collect()
     }
 
     fn accumulators(&self) -> Vec<TokenStream> {
@@ -905,7 +918,7 @@ fn clauses(clauses: &Clauses, hidden: &TokenStream, span: Span) -> TokenStream {
 }
 
 /// `file:line:column`, as a constant of the user's crate.
-fn place_text(of: Span, span: Span) -> TokenStream {
+pub(super) fn place_text(of: Span, span: Span) -> TokenStream {
     let (line, column) = location(of);
     let place = Literal::string(&format!(":{line}:{column}"));
     quote_spanned!(span=> ::core::concat!(::core::file!(), #place))

@@ -9,17 +9,20 @@ use syn::{Block, Expr, ExprForLoop, Item, Lifetime, Local, Macro};
 
 use super::Hidden;
 use super::output::{self, Exits};
+use super::rows;
 use crate::ast::level_mut;
 use crate::attr::Place;
 use crate::valid::arrays::view_of;
 use crate::valid::cx::{Control, Cx, Goes, Means};
 use crate::valid::index::judge;
+use crate::valid::rows::{Row, key, split, variable};
 use crate::valid::walk::{self, Mode, Pass};
 use crate::valid::{Facts, Function, LoopFacts};
 
 /// Replaces the marked loops of a function.
 pub(super) fn rewrite(function: &Function<'_>, block: &mut Block, facts: &Facts, hidden: &Hidden) {
-    let mut rewriter = Rewriter { cx: function.cx(), facts, hidden, active: Vec::new() };
+    let mut rewriter =
+        Rewriter { cx: function.cx(), facts, hidden, active: Vec::new(), serial: Vec::new() };
     walk::walk_stmts(&mut rewriter, &mut block.stmts);
 }
 
@@ -28,6 +31,20 @@ struct Rewriter<'a> {
     facts: &'a Facts,
     hidden: &'a Hidden,
     active: Vec<Active<'a>>,
+    /// The serial loops around this point that go along arrays.
+    serial: Vec<Serial<'a>>,
+}
+
+/// A serial loop that goes along arrays, whose body is being written.
+struct Serial<'a> {
+    rows: &'a [Row],
+    names: rows::Names,
+    variable: Ident,
+    /// The scope that holds the variable.
+    scope: usize,
+    depth: usize,
+    /// Which of the rows are used.
+    used: HashSet<usize>,
 }
 
 /// A marked loop whose body is being written.
@@ -77,6 +94,43 @@ impl Rewriter<'_> {
         }
     }
 
+    /// Reads or writes an element through the row of a serial loop, if it is of one.
+    fn row(&mut self, expr: &mut Expr, place: &Place) -> bool {
+        let depth = self.cx.depth();
+        let Expr::Index(index) = expr else { return false };
+        if depth == 0 || !self.cx.is_captured(&place.root, depth) || self.cx.is_clouded(&place.root)
+        {
+            return false;
+        }
+        let found = self.serial.iter().enumerate().rev().find_map(|(at, serial)| {
+            if serial.depth != depth {
+                return None;
+            }
+            let terms = split(&index.index, &serial.variable, serial.scope, &self.cx)?;
+            let fits = |row: &Row| row.place == *place && key(&row.terms) == key(&terms);
+            serial.rows.iter().position(fits).map(|row| (at, row))
+        });
+        let Some((at, row)) = found else { return false };
+        walk::walk(self, &mut index.index);
+        let serial = &mut self.serial[at];
+        serial.used.insert(row);
+        let span = Span::mixed_site().located_at(index.expr.span());
+        let mut name = serial.names.row(row);
+        name.set_span(span);
+        if serial.rows[row].owned {
+            let (mut at, inner, field) =
+                (serial.names.at(row), &index.index, Ident::new("window", span));
+            at.set_span(span);
+            let offset = quote_spanned!(span=> #at.offset(#inner));
+            let mut tokens = quote_spanned!(span=> #name.#field);
+            index.bracket_token.surround(&mut tokens, |tokens| tokens.extend(offset));
+            *expr = Expr::Verbatim(tokens);
+        } else {
+            *index.expr = Expr::Verbatim(name.to_token_stream());
+        }
+        true
+    }
+
     /// Replaces a loop.
     fn marked_loop(&mut self, expr: &mut ExprForLoop, mark: usize, yields: bool) -> TokenStream {
         let facts = &self.facts.loops[&mark];
@@ -88,6 +142,7 @@ impl Rewriter<'_> {
         let label =
             level_mut(expr, joined - 1).label.as_ref().map(|label| label.name.ident.to_string());
         self.cx.enter(Control::Marked { label });
+        self.cx.begin_round(true);
         self.cx.open();
         for level in 0..joined {
             self.cx.bind_pattern(&level_mut(expr, level).pat);
@@ -106,6 +161,7 @@ impl Rewriter<'_> {
         walk::walk_block(self, &mut level_mut(expr, joined - 1).body);
         self.cx.close();
         self.cx.leave();
+        self.cx.end_round();
         let Some(active) = self.active.pop() else { return TokenStream::new() };
         let Active { names, exits, views, .. } = active;
         // What leaves this loop may leave one further out as well.
@@ -154,6 +210,9 @@ impl Pass for Rewriter<'_> {
     }
 
     fn index(&mut self, expr: &mut Expr, place: &Place, mode: &Mode) {
+        if self.row(expr, place) {
+            return;
+        }
         let Expr::Index(index) = expr else { return };
         let depth = self.cx.depth();
         let kind = (depth > 0).then(|| judge(&index.index, &self.cx, depth));
@@ -225,6 +284,36 @@ impl Pass for Rewriter<'_> {
             let tokens = self.marked_loop(loop_, mark, false);
             *expr = Expr::Verbatim(tokens);
         }
+    }
+
+    fn serial(&mut self, expr: &mut Expr) {
+        let Expr::ForLoop(loop_) = expr else { return };
+        let number = self.cx.number_serial();
+        let (Some(rows), Some(variable)) = (self.facts.rows.get(&number), variable(loop_)) else {
+            return walk::walk_for(self, loop_);
+        };
+        let names = rows::Names::new(number, loop_.for_token.span);
+        // The scope of the variable is the next one to be opened.
+        let (scope, depth) = (self.cx.scopes(), self.cx.depth());
+        self.serial.push(Serial { rows, names, variable, scope, depth, used: HashSet::new() });
+        walk::walk_for(self, loop_);
+        let Some(serial) = self.serial.pop() else { return };
+        if serial.used.is_empty() {
+            return;
+        }
+        let windows: Vec<Option<rows::Window>> = rows
+            .iter()
+            .map(|row| match self.find(&row.place) {
+                Some(Found::Owned { loop_, array }) if row.owned => Some(rows::Window {
+                    name: self.window(loop_, array, &row.place),
+                    at: self.active[loop_].names.at(array),
+                }),
+                _ => None,
+            })
+            .collect();
+        let hidden = self.hidden.at(Span::mixed_site().located_at(loop_.for_token.span));
+        let tokens = rows::tokens(loop_, &serial.names, rows, &serial.used, &windows, &hidden);
+        *expr = Expr::Verbatim(tokens);
     }
 
     fn yielding(&mut self, local: &mut Local, mark: usize) {

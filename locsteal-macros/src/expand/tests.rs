@@ -49,9 +49,8 @@ fn the_documentation_shows_what_loops_become() {
         let (between, after) = after.split_once("```rust,ignore\n").expect("an expansion follows");
         let (_, after) = after.split_once("```\n").expect("the block ends");
         let expansion = expansion(source);
-        let block =
-            format!("{before}```rust\n{source}```\n{between}```rust,ignore\n{expansion}```\n");
-        renewed.push_str(&block);
+        renewed +=
+            &format!("{before}```rust\n{source}```\n{between}```rust,ignore\n{expansion}```\n");
         rest = after;
         shown += 1;
     }

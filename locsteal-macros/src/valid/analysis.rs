@@ -10,6 +10,7 @@ use super::cx::{Control, Cx, Goes, Means, is_constant};
 use super::index::{Kind, judge};
 use super::macros;
 use super::reductions;
+use super::rows::Serial;
 use super::source;
 use super::walk::{self, Mode, Pass};
 use super::{Facts, LoopFacts, Reduction};
@@ -24,8 +25,15 @@ pub(super) fn analyse(
     defaults: &Clauses,
     report: &mut Report,
 ) -> Facts {
-    let mut analysis =
-        Analysis { cx, marks, defaults, report, active: Vec::new(), facts: Facts::default() };
+    let mut analysis = Analysis {
+        cx,
+        marks,
+        defaults,
+        report,
+        active: Vec::new(),
+        serial: Vec::new(),
+        facts: Facts::default(),
+    };
     walk::walk_stmts(&mut analysis, &mut block.stmts);
     analysis.facts
 }
@@ -37,6 +45,8 @@ pub(super) struct Analysis<'a> {
     pub(super) report: &'a mut Report,
     /// The marked loops around this point, the outermost first.
     pub(super) active: Vec<Active>,
+    /// The serial loops around this point.
+    serial: Vec<Serial>,
     facts: Facts,
 }
 
@@ -145,7 +155,16 @@ impl Analysis<'_> {
             // A function, a module, or a name that a macro has bound.
             return;
         }
-        let certain = self.cx.certain && !self.cx.exited && !clouded;
+        let in_round = self.cx.is_certain_in_round() && !clouded;
+        let innermost = self.serial.len().wrapping_sub(1);
+        for (k, serial) in self.serial.iter_mut().enumerate() {
+            let index = match &usage {
+                Usage::Index { index, mode, .. } => Some((index, mode)),
+                _ => None,
+            };
+            serial.note(place, written, index, in_round && k == innermost, &self.cx);
+        }
+        let certain = self.cx.is_certain() && !clouded;
         let event =
             Event { place: place.clone(), written: written.clone(), usage, certain, mutable };
         if let Some(active) = self.active.last_mut() {
@@ -202,8 +221,6 @@ impl Analysis<'_> {
         }
         let index = if joined == 0 { source::index(&expr.pat, &expr.expr) } else { None };
         self.check_clauses(&clauses, index.as_ref().map(|index| &index.name));
-        let (certain, exited) = (self.cx.certain, self.cx.exited);
-        (self.cx.certain, self.cx.exited) = (true, false);
         let labels: Vec<String> = (0..joined.saturating_sub(1))
             .filter_map(|level| {
                 let label = level_mut(expr, level).label.as_ref()?;
@@ -215,9 +232,10 @@ impl Analysis<'_> {
         let label = innermost.label.as_ref().map(|label| label.name.ident.to_string());
         // The labels of the outer ones are known, and nothing can go there.
         for outer in &labels {
-            self.cx.enter(Control::Loop { label: Some(outer.clone()) });
+            self.cx.enter(Control::Loop { label: Some(outer.clone()), round: false });
         }
         self.cx.enter(Control::Marked { label });
+        self.cx.begin_round(true);
         self.cx.open();
         let depth = self.cx.depth();
         let mut nest = Vec::new();
@@ -265,8 +283,7 @@ impl Analysis<'_> {
         for _ in 0..outer_labels {
             self.cx.leave();
         }
-        let left = self.cx.exited;
-        (self.cx.certain, self.cx.exited) = (certain, exited || left);
+        self.cx.end_round();
         let Some(active) = self.active.pop() else { return };
         let arrays::Judged { owned, reads } = arrays::judge(&active, depth, self.report);
         self.pass_on(&active, &owned, depth);
@@ -480,6 +497,19 @@ impl Pass for Analysis<'_> {
         }
     }
 
+    fn serial(&mut self, expr: &mut Expr) {
+        let Expr::ForLoop(loop_) = expr else { return };
+        let number = self.cx.number_serial();
+        self.serial.push(Serial::new(loop_, number, &self.cx));
+        walk::walk_for(self, loop_);
+        if let (Some(serial), Some(active)) = (self.serial.pop(), self.active.last()) {
+            let rows = serial.rows(active);
+            if !rows.is_empty() {
+                self.facts.rows.insert(serial.number(), rows);
+            }
+        }
+    }
+
     fn yielding(&mut self, local: &mut Local, mark: usize) {
         if let Some(Expr::ForLoop(expr)) = local.init.as_mut().map(|init| &mut *init.expr) {
             self.marked_loop(expr, mark, true);
@@ -505,7 +535,9 @@ impl Pass for Analysis<'_> {
         }
     }
 
-    fn opaque(&mut self, _mac: &Macro) {
+    fn opaque(&mut self, mac: &Macro) {
+        let names = macros::names(mac.tokens.clone());
+        self.serial.iter_mut().for_each(|serial| serial.note_opaque(&names));
         // Who knows what it does.
         if let Some(active) = self.active.last_mut() {
             active.leaves = true;

@@ -18,10 +18,22 @@ pub(crate) struct Cx {
     control: Vec<Control>,
     /// How many marked loops are around this point.
     depth: usize,
-    /// Whether this point is reached in each iteration of the innermost marked loop that is not left before.
-    pub(crate) certain: bool,
+    /// The loops around this point whose iterations are looked at one by one: marked ones, and serial ones in their bodies.
+    rounds: Vec<Round>,
+    /// How many serial loops have been met.
+    serials: usize,
+    /// How many branches, such as those of an `if`, are around this point.
+    branches: usize,
+}
+
+/// What is known of an iteration that this point is in.
+#[derive(Clone, Copy)]
+struct Round {
+    /// How many branches are around the loop's body.
+    branches: usize,
     /// Whether the iteration may have been left before this point.
-    pub(crate) exited: bool,
+    exited: bool,
+    marked: bool,
 }
 
 /// A name that a pattern bound.
@@ -57,8 +69,10 @@ pub(crate) enum Control {
     Marked {
         label: Option<String>,
     },
+    /// A loop that is not marked; `round`: it is one of [`Cx`]'s rounds.
     Loop {
         label: Option<String>,
+        round: bool,
     },
     Block {
         label: Option<String>,
@@ -118,6 +132,77 @@ impl Cx {
     /// Whether a macro in the body of the innermost marked loop may have bound the name.
     pub(crate) fn is_clouded(&self, name: &Ident) -> bool {
         self.clouded.iter().any(|names| names.get(name).is_some_and(|depth| *depth >= self.depth))
+    }
+
+    /// A number for a serial loop: the same each time that the function is gone through.
+    pub(crate) fn number_serial(&mut self) -> usize {
+        self.serials += 1;
+        self.serials
+    }
+
+    /// The body of a loop begins.
+    pub(crate) fn begin_round(&mut self, marked: bool) {
+        self.rounds.push(Round { branches: self.branches, exited: false, marked });
+    }
+
+    /// The body of a loop ends. An iteration that may leave a marked loop may leave what is around it.
+    pub(crate) fn end_round(&mut self) {
+        if let Some(Round { exited: true, marked: true, .. }) = self.rounds.pop() {
+            self.exit_all();
+        }
+    }
+
+    /// What follows is not reached in every iteration, until `leave_branch`.
+    pub(crate) fn enter_branch(&mut self) {
+        self.branches += 1;
+    }
+
+    pub(crate) fn leave_branch(&mut self) {
+        self.branches -= 1;
+    }
+
+    /// What follows may not be reached.
+    pub(crate) fn exit_all(&mut self) {
+        self.rounds.iter_mut().for_each(|round| round.exited = true);
+    }
+
+    /// An unlabelled `break` or `continue` in the innermost loop: what follows in its body may not be reached.
+    pub(crate) fn exit_innermost(&mut self) {
+        let innermost = self
+            .control
+            .iter()
+            .rev()
+            .find(|c| matches!(c, Control::Loop { .. } | Control::Marked { .. }));
+        if matches!(innermost, Some(Control::Loop { round: true, .. } | Control::Marked { .. }))
+            && let Some(round) = self.rounds.last_mut()
+        {
+            round.exited = true;
+        }
+    }
+
+    /// The state of all iterations, to be put back after something that has its own control flow.
+    pub(crate) fn exits(&self) -> Vec<bool> {
+        self.rounds.iter().map(|round| round.exited).collect()
+    }
+
+    pub(crate) fn restore_exits(&mut self, exits: &[bool]) {
+        for (round, exited) in self.rounds.iter_mut().zip(exits) {
+            round.exited = *exited;
+        }
+    }
+
+    /// Whether this point is reached in each iteration of the innermost marked loop.
+    pub(crate) fn is_certain(&self) -> bool {
+        self.rounds.iter().rev().find(|round| round.marked).is_some_and(|round| self.reaches(round))
+    }
+
+    /// Whether this point is reached in each iteration of the innermost loop, marked or not.
+    pub(crate) fn is_certain_in_round(&self) -> bool {
+        self.rounds.last().is_some_and(|round| self.reaches(round))
+    }
+
+    fn reaches(&self, round: &Round) -> bool {
+        round.branches == self.branches && !round.exited
     }
 
     pub(crate) fn enter_unsafe(&mut self) {
@@ -206,8 +291,21 @@ impl Cx {
     }
 
     pub(crate) fn find(&self, name: &Ident) -> Option<&Binding> {
+        self.find_in_scope(name).map(|(_, binding)| binding)
+    }
+
+    /// What a name is bound to, and in which of the scopes that are open.
+    pub(crate) fn find_in_scope(&self, name: &Ident) -> Option<(usize, &Binding)> {
         let name = name.to_string();
-        self.scopes.iter().rev().flat_map(|scope| scope.iter().rev()).find(|b| b.name == name)
+        let scopes = self.scopes.iter().enumerate().rev();
+        scopes
+            .flat_map(|(k, scope)| scope.iter().rev().map(move |b| (k, b)))
+            .find(|(_, b)| b.name == name)
+    }
+
+    /// How many scopes are open.
+    pub(crate) fn scopes(&self) -> usize {
+        self.scopes.len()
     }
 
     /// How many loops are joined at this depth, if more than one.
@@ -257,7 +355,7 @@ impl Cx {
                         return end(crossed);
                     }
                 }
-                Control::Loop { label } => {
+                Control::Loop { label, .. } => {
                     if jumps && (wanted.is_none() || *label == wanted) {
                         return end(crossed);
                     }

@@ -11,6 +11,7 @@ pub(crate) mod index;
 pub(crate) mod macros;
 mod methods;
 mod reductions;
+pub(crate) mod rows;
 pub(crate) mod source;
 pub(crate) mod walk;
 
@@ -30,6 +31,8 @@ use source::LoopIndex;
 #[derive(Default)]
 pub(crate) struct Facts {
     pub(crate) loops: HashMap<usize, LoopFacts>,
+    /// The arrays that serial loops inside of them go along, by the numbers of these loops.
+    pub(crate) rows: HashMap<usize, Vec<rows::Row>>,
 }
 
 /// What is known of a marked loop.

@@ -49,6 +49,9 @@ pub(crate) trait Pass: Sized {
     /// A marked loop.
     fn marked(&mut self, expr: &mut Expr, mark: usize);
 
+    /// A `for` loop that is not marked: [`walk_for`].
+    fn serial(&mut self, expr: &mut Expr);
+
     /// A marked loop that yields: `let .. = for ..;`
     fn yielding(&mut self, local: &mut Local, mark: usize);
 
@@ -116,21 +119,21 @@ fn walk_local<P: Pass>(pass: &mut P, local: &mut Local) {
 
 /// Walks something that is not run in every iteration.
 fn branch<P: Pass>(pass: &mut P, inside: impl FnOnce(&mut P)) {
-    let certain = std::mem::replace(&mut pass.cx().certain, false);
+    pass.cx().enter_branch();
     inside(pass);
-    pass.cx().certain = certain;
+    pass.cx().leave_branch();
 }
 
 /// Walks the body of a closure, async block or the like.
 fn body<P: Pass>(pass: &mut P, returns: Option<Box<Type>>, inside: impl FnOnce(&mut P)) {
     branch(pass, |pass| {
-        let exited = pass.cx().exited;
+        let exits = pass.cx().exits();
         pass.cx().enter(Control::Body { returns });
         pass.cx().open();
         inside(pass);
         pass.cx().close();
         pass.cx().leave();
-        pass.cx().exited = exited;
+        pass.cx().restore_exits(&exits);
     });
 }
 
@@ -312,11 +315,11 @@ fn walk_block_like<P: Pass>(pass: &mut P, expr: &mut Expr) {
                 pass.marked(expr, mark);
                 return;
             }
-            walk_for(pass, loop_);
+            pass.serial(expr);
         }
         Expr::While(loop_) => {
             let label = loop_.label.as_ref().map(|label| label.name.ident.to_string());
-            pass.cx().enter(Control::Loop { label });
+            pass.cx().enter(Control::Loop { label, round: false });
             branch(pass, |pass| {
                 pass.cx().open();
                 walk(pass, &mut loop_.cond);
@@ -327,7 +330,7 @@ fn walk_block_like<P: Pass>(pass: &mut P, expr: &mut Expr) {
         }
         Expr::Loop(loop_) => {
             let label = loop_.label.as_ref().map(|label| label.name.ident.to_string());
-            pass.cx().enter(Control::Loop { label });
+            pass.cx().enter(Control::Loop { label, round: false });
             branch(pass, |pass| walk_block(pass, &mut loop_.body));
             pass.cx().leave();
         }
@@ -335,15 +338,18 @@ fn walk_block_like<P: Pass>(pass: &mut P, expr: &mut Expr) {
     }
 }
 
-fn walk_for<P: Pass>(pass: &mut P, loop_: &mut ExprForLoop) {
+/// A serial loop.
+pub(crate) fn walk_for<P: Pass>(pass: &mut P, loop_: &mut ExprForLoop) {
     walk(pass, &mut loop_.expr);
     let label = loop_.label.as_ref().map(|label| label.name.ident.to_string());
-    pass.cx().enter(Control::Loop { label });
+    pass.cx().enter(Control::Loop { label, round: true });
     branch(pass, |pass| {
+        pass.cx().begin_round(false);
         pass.cx().open();
         pass.cx().bind_names(&loop_.pat, false, &Means::InnerIndex);
         walk_block(pass, &mut loop_.body);
         pass.cx().close();
+        pass.cx().end_round();
     });
     pass.cx().leave();
 }
@@ -410,15 +416,21 @@ fn exit<P: Pass>(pass: &mut P, expr: &mut Expr) {
         _ => Exit::Try,
     };
     let goes = pass.cx().goes(exit);
+    match exit {
+        // Where a labelled block or an outer serial loop ends is not looked at more closely.
+        Exit::Break(Some(_)) | Exit::Continue(Some(_)) | Exit::Return | Exit::Try => {
+            pass.cx().exit_all()
+        }
+        Exit::Break(None) | Exit::Continue(None) => pass.cx().exit_innermost(),
+    }
     if goes != Goes::Within {
-        pass.cx().exited = true;
         pass.exit(expr, goes);
     }
 }
 
 fn walk_macro<P: Pass>(pass: &mut P, mac: &mut Macro) {
     let Some(mut arguments) = macros::arguments(mac) else {
-        pass.cx().exited = true;
+        pass.cx().exit_all();
         pass.opaque(mac);
         return;
     };
@@ -438,7 +450,7 @@ fn walk_macro<P: Pass>(pass: &mut P, mac: &mut Macro) {
         }
     }
     if macros::may_panic(mac) {
-        pass.cx().exited = true;
+        pass.cx().exit_all();
     }
     arguments.put_back(mac);
 }

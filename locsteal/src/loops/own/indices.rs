@@ -44,59 +44,113 @@ impl Stride {
 pub unsafe trait Indices<Part>: IndexedSource<Part> {
     /// How the indices follow each other.
     const STRIDE: Stride;
+
+    /// The index at a position as [`ItemIndex`] takes it from the item, by the same computation: so that the compiler sees that
+    /// the two are the same.
+    fn item_index(&self, position: u128) -> usize;
 }
 
 // SAFETY: the value at a position is the range's start plus the position; values above `i128::MAX` give `i128::MAX`.
-unsafe impl<T: Integer> Indices<Whole> for RangeSource<T>
+unsafe impl<T: Integer + ItemIndex<Whole>> Indices<Whole> for RangeSource<T>
 where
     Range<T>: DoubleEndedIterator<Item = T>,
 {
     const STRIDE: Stride = Stride::Up;
+
+    #[inline]
+    fn item_index(&self, position: u128) -> usize {
+        self.value(position).index()
+    }
 }
 
 // SAFETY: as for `RangeSource`.
-unsafe impl<T: Integer> Indices<Whole> for RangeInclusiveSource<T> {
+unsafe impl<T: Integer + ItemIndex<Whole>> Indices<Whole> for RangeInclusiveSource<T> {
     const STRIDE: Stride = Stride::Up;
+
+    #[inline]
+    fn item_index(&self, position: u128) -> usize {
+        self.value(position).index()
+    }
 }
 
 // SAFETY: the index is the position.
 unsafe impl<S: ParallelSource> Indices<First<Whole>> for Enumerate<S> {
     const STRIDE: Stride = Stride::Up;
+
+    #[inline]
+    fn item_index(&self, position: u128) -> usize {
+        position as usize
+    }
 }
 
 // SAFETY: the index is that of the source at the same position.
 unsafe impl<P, S: Indices<P>> Indices<Second<P>> for Enumerate<S> {
     const STRIDE: Stride = S::STRIDE;
+
+    #[inline]
+    fn item_index(&self, position: u128) -> usize {
+        self.source().item_index(position)
+    }
 }
 
 // SAFETY: the index is that of the source as far from the other end, so that the order is reversed.
 unsafe impl<P, S: Indices<P, Chunk: DoubleEndedIterator>> Indices<P> for Rev<S> {
     const STRIDE: Stride = S::STRIDE.reversed();
+
+    #[inline]
+    fn item_index(&self, position: u128) -> usize {
+        self.source().item_index(self.mirrored(position))
+    }
 }
 
 // SAFETY: the index is that of the source at a multiple of the position.
 unsafe impl<P, S: Indices<P>> Indices<P> for StepBy<S> {
     const STRIDE: Stride = Stride::Steps;
+
+    #[inline]
+    fn item_index(&self, position: u128) -> usize {
+        self.index(position) as usize
+    }
 }
 
 // SAFETY: the index is that of the source at a position that is larger by a fixed number.
 unsafe impl<P, S: Indices<P>> Indices<P> for Skip<S> {
     const STRIDE: Stride = S::STRIDE;
+
+    #[inline]
+    fn item_index(&self, position: u128) -> usize {
+        self.source().item_index(self.shifted(position))
+    }
 }
 
 // SAFETY: the index is that of the source at the same position.
 unsafe impl<P, S: Indices<P>> Indices<P> for Take<S> {
     const STRIDE: Stride = S::STRIDE;
+
+    #[inline]
+    fn item_index(&self, position: u128) -> usize {
+        self.source().item_index(position)
+    }
 }
 
 // SAFETY: the index is that of the first source at the same position.
 unsafe impl<P, A: Indices<P>, B: ParallelSource> Indices<First<P>> for Zip<A, B> {
     const STRIDE: Stride = A::STRIDE;
+
+    #[inline]
+    fn item_index(&self, position: u128) -> usize {
+        self.sources().0.item_index(position)
+    }
 }
 
 // SAFETY: the index is that of the second source at the same position.
 unsafe impl<P, A: ParallelSource, B: Indices<P>> Indices<Second<P>> for Zip<A, B> {
     const STRIDE: Stride = B::STRIDE;
+
+    #[inline]
+    fn item_index(&self, position: u128) -> usize {
+        self.sources().1.item_index(position)
+    }
 }
 
 /// An item that holds an index at `Part`.

@@ -214,6 +214,18 @@ pub struct At {
 }
 
 impl At {
+    /// The indices of the window's elements in the array.
+    #[inline]
+    pub(in crate::loops) fn indices(self) -> Range<usize> {
+        self.first..self.first + self.size
+    }
+
+    /// Some elements of the window, the first of which has the index `first` in the array.
+    #[inline]
+    pub(in crate::loops) fn narrow<T>(self, elements: &mut [T], first: usize) -> Window<'_, T> {
+        Window::new(elements, first, self.area)
+    }
+
     /// Where in the window the element with this index of the array stands.
     ///
     /// # Panics

@@ -118,6 +118,22 @@ unsafe impl<T: Countable> DetachedSource for RangeInclusiveSource<T> {}
 // SAFETY: a chunk is computed from plain values.
 unsafe impl<T: Countable> RepeatableSource for RangeInclusiveSource<T> {}
 
+impl<T: Countable> RangeSource<T> {
+    /// The item at a position.
+    #[inline]
+    pub(in crate::loops) fn value(&self, position: u128) -> T {
+        self.start.forward(position)
+    }
+}
+
+impl<T: Countable> RangeInclusiveSource<T> {
+    /// The item at a position.
+    #[inline]
+    pub(in crate::loops) fn value(&self, position: u128) -> T {
+        self.start.forward(position)
+    }
+}
+
 macro_rules! indexed_by_value {
     ($source:ident $(, $bound:ty: $what:path)?) => {
         impl<T: Integer> IndexedSource<Whole> for $source<T>

@@ -77,12 +77,6 @@ impl<'a, S, Part> Frame<'a, S, Part> {
         self.source
     }
 
-    /// Whether there are no items.
-    #[inline]
-    pub(super) fn is_empty(&self) -> bool {
-        self.count == 0
-    }
-
     /// Something to read the array from, if that is a slice or stands for one.
     #[inline]
     pub fn reading<'r, X: ?Sized>(&self, array: &'r X) -> super::Reading<'r, X, S, Part> {
@@ -119,6 +113,21 @@ impl<'a, S, Part> Frame<'a, S, Part> {
             Stride::Down => self.source.index(self.first).saturating_sub(self.count as i128 - 1),
             Stride::Steps if self.count == 0 => self.source.index(self.first),
             Stride::Steps => self.source.index(self.first).min(self.source.index(self.last())),
+        }
+    }
+
+    /// The lowest index of the items as they have it.
+    #[inline]
+    pub(super) fn low_item(&self) -> usize
+    where
+        S: Indices<Part>,
+    {
+        match S::STRIDE {
+            Stride::Up => self.source.item_index(self.first),
+            Stride::Down => {
+                self.source.item_index(self.first).wrapping_sub(self.count as usize).wrapping_add(1)
+            }
+            Stride::Steps => self.low() as usize,
         }
     }
 
@@ -204,7 +213,7 @@ impl<'a, S, Part> Frame<'a, S, Part> {
     where
         S: Indices<Part>,
     {
-        let low = self.low() as usize;
+        let low = self.low_item();
         // Written so that the result is as long as there are items, without a case for none that the compiler would have to see
         // through.
         let skip = if self.count == 0 { 0 } else { low.wrapping_sub(area.first()) };

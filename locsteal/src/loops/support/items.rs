@@ -68,14 +68,14 @@ impl<C: Iterator, const STRIP: u64> Iterator for Items<'_, C, STRIP> {
 
     #[inline]
     fn next(&mut self) -> Option<C::Item> {
-        if self.next < self.strip || (STRIP != 0 && self.next < self.count && self.goes_on()) {
-            self.next += 1;
-            // SAFETY: there is a chunk, as `count` is not 0; it has `count` items, of which fewer have been taken.
-            return Some(unsafe {
-                self.chunk.as_mut().unwrap_unchecked().next().unwrap_unchecked()
-            });
+        if STRIP == 0 || self.next < self.strip || (self.next < self.count && self.goes_on()) {
+            // The chunk itself knows where it ends.
+            if let Some(item) = self.chunk.as_mut().and_then(Iterator::next) {
+                self.next += 1;
+                return Some(item);
+            }
         }
-        if self.short && self.next == self.count {
+        if self.short && (STRIP == 0 || self.next == self.count) {
             // The iteration that fails is the next one.
             self.next += 1;
             self.tracker.fail();

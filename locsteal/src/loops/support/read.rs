@@ -166,6 +166,28 @@ impl<'r, X: ?Sized, S, Part> ReadAny for &Reading<'r, X, S, Part> {
 pub struct Slice<'r, T>(&'r [T]);
 
 impl<'r, T> Slice<'r, T> {
+    #[inline]
+    pub(super) fn new(slice: &'r [T]) -> Self {
+        Self(slice)
+    }
+
+    #[inline]
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The `count` elements from `first` on, to be read fast.
+    ///
+    /// # Panics
+    ///
+    /// If the slice does not have them.
+    #[inline]
+    pub(super) fn view_from(&self, first: usize, count: usize) -> View<'r, T> {
+        // Written so that the result is as long as said, without a case for none that the compiler would have to see through.
+        let skip = if count == 0 { 0 } else { first };
+        View { near: &self.0[skip..][..count], first, all: self.0 }
+    }
+
     /// Each iteration is certain to read the element whose index is the loop's plus `offset`.
     #[inline]
     pub fn need<S: Indices<Part>, Part>(
@@ -189,9 +211,8 @@ impl<'r, T> Slice<'r, T> {
         frame: &Frame<'_, S, Part>,
         offset: impl Distance,
     ) -> View<'r, T> {
-        let first = (frame.low() as usize).wrapping_add_signed(offset.distance());
-        let skip = if frame.is_empty() { 0 } else { first };
-        View { near: &self.0[skip..][..frame.span() as usize], first, all: self.0 }
+        let first = frame.low_item().wrapping_add_signed(offset.distance());
+        self.view_from(first, frame.span() as usize)
     }
 }
 
@@ -199,6 +220,16 @@ impl<'r, T> Slice<'r, T> {
 pub struct Other<'r, X: ?Sized>(&'r X);
 
 impl<'r, X: ?Sized> Other<'r, X> {
+    #[inline]
+    pub(super) fn new(array: &'r X) -> Self {
+        Self(array)
+    }
+
+    #[inline]
+    pub(super) fn array(&self) -> &'r X {
+        self.0
+    }
+
     /// Does nothing.
     #[allow(clippy::unused_self, reason = "as for a slice")]
     #[inline]

@@ -59,17 +59,14 @@ impl<'a> Tracker<'a> {
     #[inline(never)]
     pub(super) fn fail(&self) -> ! {
         match self.short.get() {
-            Some(Short { name, index, len, at }) if index < 0 => {
-                panic!(
-                    "index out of bounds: the len of `{name}` is {len} but the index would be {index}, at {at}"
-                )
-            }
-            Some(Short { name, index, len, at }) => {
-                panic!(
-                    "index out of bounds: the len of `{name}` is {len} but the index is {index}, at {at}"
-                )
-            }
+            Some(Short { name, index, len, at }) => out_of_bounds(name, index, len, at),
             None => unreachable!("a chunk ended early for no reason"),
         }
     }
+}
+
+/// The panic of an index that an array does not have.
+pub(super) fn out_of_bounds(name: &str, index: i128, len: usize, at: &str) -> ! {
+    let is = if index < 0 { "would be" } else { "is" };
+    panic!("index out of bounds: the len of `{name}` is {len} but the index {is} {index}, at {at}")
 }

@@ -16,6 +16,12 @@ impl<S> Enumerate<S> {
     pub(crate) fn new(source: S) -> Self {
         Self { source }
     }
+
+    /// What is enumerated.
+    #[inline]
+    pub(in crate::loops) fn source(&self) -> &S {
+        &self.source
+    }
 }
 
 // SAFETY:

@@ -23,12 +23,30 @@ impl<S> Skip<S> {
     pub(crate) fn new(source: S, count: usize) -> Self {
         Self { source, count: count as u128 }
     }
+
+    /// What items are skipped of.
+    #[inline]
+    pub(in crate::loops) fn source(&self) -> &S {
+        &self.source
+    }
+
+    /// The position that a position has there.
+    #[inline]
+    pub(in crate::loops) fn shifted(&self, position: u128) -> u128 {
+        position + self.count
+    }
 }
 
 impl<S> Take<S> {
     #[inline]
     pub(crate) fn new(source: S, limit: Length) -> Self {
         Self { source, limit }
+    }
+
+    /// What items are taken of.
+    #[inline]
+    pub(in crate::loops) fn source(&self) -> &S {
+        &self.source
     }
 }
 

@@ -18,9 +18,15 @@ impl<S: ParallelSource> Rev<S> {
         Self { source }
     }
 
+    /// What is reversed.
+    #[inline]
+    pub(in crate::loops) fn source(&self) -> &S {
+        &self.source
+    }
+
     /// The position of the source that is as far from its end as `position` is from the beginning.
     #[inline]
-    fn mirrored(&self, position: u128) -> u128 {
+    pub(in crate::loops) fn mirrored(&self, position: u128) -> u128 {
         self.source.length().last().unwrap_or(0) - position
     }
 }

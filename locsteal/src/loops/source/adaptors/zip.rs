@@ -20,6 +20,12 @@ impl<A, B> Zip<A, B> {
     pub(crate) fn new(a: A, b: B) -> Self {
         Self { a, b }
     }
+
+    /// The two sources.
+    #[inline]
+    pub(in crate::loops) fn sources(&self) -> (&A, &B) {
+        (&self.a, &self.b)
+    }
 }
 
 // SAFETY:

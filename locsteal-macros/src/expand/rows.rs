@@ -1,0 +1,112 @@
+//! The code that a serial loop inside of a body becomes, where it goes along arrays.
+
+use std::collections::HashSet;
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::ExprForLoop;
+use syn::spanned::Spanned;
+
+use super::output::place_text;
+use super::rewrite::hidden_name;
+use crate::valid::rows::{Row, Term};
+
+/// The names of such a loop.
+pub(super) struct Names {
+    number: usize,
+    span: Span,
+}
+
+impl Names {
+    pub(super) fn new(number: usize, span: Span) -> Self {
+        Self { number, span }
+    }
+
+    fn name(&self, name: &str, row: usize) -> Ident {
+        hidden_name(&format!("inner_{name}"), self.number, row, self.span)
+    }
+
+    /// What the body has instead of the array.
+    pub(super) fn row(&self, row: usize) -> Ident {
+        self.name("row", row)
+    }
+
+    /// Where that lies.
+    pub(super) fn at(&self, row: usize) -> Ident {
+        self.name("at", row)
+    }
+}
+
+/// How a row comes out of an array that is owned: the window, and where it lies.
+pub(super) struct Window {
+    pub(super) name: TokenStream,
+    pub(super) at: Ident,
+}
+
+/// The loop; `rows` are those that its body uses.
+pub(super) fn tokens(
+    loop_: &ExprForLoop,
+    names: &Names,
+    rows: &[Row],
+    used: &HashSet<usize>,
+    windows: &[Option<Window>],
+    hidden: &TokenStream,
+) -> TokenStream {
+    let span = Span::mixed_site().located_at(names.span);
+    let ExprForLoop { attrs, label, for_token, pat, in_token, expr, body } = loop_;
+    let inner = names.name("loop", 0);
+    let mut prepare = quote!();
+    let mut narrow = quote!();
+    for (k, row) in rows.iter().enumerate().filter(|(k, _)| used.contains(k)) {
+        let (shift, name, at) = (names.name("shift", k), names.row(k), names.at(k));
+        let sum = sum(&row.terms, hidden, span);
+        // Computed where the serial loop would compute it: not if there is no iteration.
+        prepare
+            .extend(quote_spanned!(span=> let #shift = if #inner.is_empty() { 0 } else { #sum };));
+        match &windows[k] {
+            Some(window) => {
+                let (window, window_at) = (&window.name, &window.at);
+                let field = Ident::new("window", span);
+                prepare.extend(quote_spanned!(span=> #inner.need_window(#window_at, #shift);));
+                narrow.extend(quote_spanned! {span=>
+                    #[allow(unused_mut)]
+                    let mut #name = #inner.narrow(&mut #window.#field[..], #window_at, #shift);
+                    let #at = #name.at();
+                });
+            }
+            None => {
+                let (array, text) = (names.name("array", k), row.place.to_string());
+                let (given, place) = (&row.array, place_text(row.array.span(), span));
+                prepare.extend(quote_spanned! {span=>
+                    let #array = {
+                        #[allow(unused_imports)]
+                        use #hidden::{ReadAny as _, ReadSlice as _};
+                        (&#hidden::RowReading::new(&#given)).array()
+                    };
+                    #array.need_row(&mut #inner, #shift, #text, #place);
+                });
+                narrow.extend(quote_spanned!(span=> let #name = #array.row(&#inner, #shift);));
+            }
+        }
+    }
+    quote_spanned! {span=>
+        {
+            let mut #inner = #hidden::Inner::new(#expr);
+            #prepare
+            #narrow
+            #(#attrs)* #label #for_token #pat #in_token #inner.iterations() #body
+        }
+    }
+}
+
+/// The sum of the terms, as a distance.
+fn sum(terms: &[Term], hidden: &TokenStream, span: Span) -> TokenStream {
+    terms.iter().fold(quote_spanned!(span=> 0), |sum, term| {
+        let expr = &term.expr;
+        if term.negative {
+            quote_spanned!(span=> #hidden::subtract(#sum, #expr))
+        } else {
+            quote_spanned!(span=> #hidden::add(#sum, #expr))
+        }
+    })
+}
