@@ -17,7 +17,7 @@ fn shared() -> Shared {
     let machine = Topology::regular(2, 2, 2);
     let homes = Seating::new(&machine, 8).placement(Placement::Llc).homes();
     let shared = Shared::new(Seats::new(machine, Placement::Llc, homes), Duration::ZERO);
-    shared.engage(8);
+    shared.engage(shared.crew(), 8);
     shared
 }
 
