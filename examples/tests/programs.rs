@@ -113,6 +113,21 @@ fn terrain_draws_a_grid() {
 }
 
 #[test]
+fn terrain_runs_under_every_schedule() {
+    let folder = folder("terrain_runs_under_every_schedule");
+    let input = folder.join("slope.asc");
+    let row = "1 2 4 8 16 8 4 2 1\n";
+    let header = "ncols 9\nnrows 40\nxllcorner 0\nyllcorner 0\ncellsize 0.001\n";
+    fs::write(&input, header.to_owned() + &row.repeat(40)).expect("written");
+    for schedule in ["auto", "static", "static(7)", "steal", "dynamic", "dynamic(7)", "serial"] {
+        let options = ["--output", text(&folder), "--schedule", schedule, "--threads", "3"];
+        let arguments = [&[text(&input)], options.as_slice()].concat();
+        let printed = succeeds(TERRAIN, &arguments, "the parallel results are the serial ones");
+        assert!(printed.contains(&format!("schedule: {schedule}\nseats: 3\n")), "{printed}");
+    }
+}
+
+#[test]
 fn terrain_says_what_is_wrong_with_its_input() {
     let folder = folder("terrain_says_what_is_wrong_with_its_input");
     let input = folder.join("bad.asc");
@@ -149,6 +164,8 @@ fn terrain_refuses_options_that_make_no_sense() {
         ["--sun-azimuth", "nan"],
         ["--repeat", "0"],
         ["--units", "feet"],
+        ["--schedule", "steel"],
+        ["--threads", "0"],
     ] {
         let error = fails(TERRAIN, &option, 2);
         assert!(error.contains(option[0]), "{error}");

@@ -1,7 +1,7 @@
 //! The procedural macros of [`locsteal`](https://docs.rs/locsteal): use them through that crate.
 //!
-//! A marked loop goes through four layers: [`ast`] finds out what was written, [`attr`] reads the clauses, [`valid`]
-//! knows the rules of the language and holds every error, [`expand`] writes what the loop becomes.
+//! A marked loop goes through four layers: `ast` finds out what was written, `attr` reads the clauses, `valid`
+//! knows the rules of the language and holds every error, `expand` writes what the loop becomes.
 
 mod ast;
 mod attr;

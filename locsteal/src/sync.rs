@@ -67,3 +67,31 @@ impl<T: Copy> SharedCell<T> {
         return self.0.with_mut(|slot| unsafe { *slot = value });
     }
 }
+
+/// Stands for the memory of something that several threads use and one of them frees: the model checker is told of
+/// every use and of the end, and finds a use that may come after it. In other builds it is nothing.
+#[derive(Debug)]
+pub(crate) struct Memory(#[cfg(loom)] loom::cell::UnsafeCell<()>);
+
+impl Memory {
+    pub(crate) fn new() -> Self {
+        Self(
+            #[cfg(loom)]
+            loom::cell::UnsafeCell::new(()),
+        )
+    }
+
+    /// The memory is used.
+    #[inline]
+    pub(crate) fn used(&self) {
+        #[cfg(loom)]
+        self.0.with(|_| ());
+    }
+
+    /// The memory is about to be freed.
+    #[inline]
+    pub(crate) fn ends(&self) {
+        #[cfg(loom)]
+        self.0.with_mut(|_| ());
+    }
+}

@@ -162,9 +162,12 @@ fn the_lowest_exit_wins_and_everything_below_has_run() {
                         "{i}: {ran}"
                     );
                 }
-                let flow = begin().try_for_each(|i| match exits.contains(&i) {
-                    true => ControlFlow::Break(i),
-                    false => ControlFlow::Continue(()),
+                let flow = begin().try_for_each(|i| {
+                    if exits.contains(&i) {
+                        ControlFlow::Break(i)
+                    } else {
+                        ControlFlow::Continue(())
+                    }
                 });
                 assert_eq!(flow, lowest.map_or(ControlFlow::Continue(()), ControlFlow::Break));
                 let option = begin().try_for_each(|i| (!exits.contains(&i)).then_some(()));
@@ -446,7 +449,7 @@ fn loops_in_loops_and_loops_in_listeners() {
             inner(5);
         })
         .for_each(|i| {
-            let flat = [i; 4].par().pool(&pool).collect_vec(|x| inner(x));
+            let flat = [i; 4].par().pool(&pool).collect_vec(inner);
             total.fetch_add(flat.iter().sum(), SeqCst);
         });
     assert_eq!(total.into_inner(), (0..30).map(|i| 4 * (0..i).sum::<u64>()).sum());
@@ -461,6 +464,6 @@ fn words_are_counted_without_a_macro() {
         .par()
         .collect_vec(|pair| pair.iter().map(|word| word.len()).sum::<usize>());
     assert_eq!(lengths, [7, 6, 6, 9]);
-    let longest = words.par().max(|word| word.len());
+    let longest = words.par().max(str::len);
     assert_eq!(longest, Some(6));
 }

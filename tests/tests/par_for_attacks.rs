@@ -1,6 +1,11 @@
 //! Bodies that try to get at what belongs to other iterations, and bodies that look as if they did. Safe code is right or
 //! is refused, whatever it does; what the compiler refuses stands in `ui/`.
 #![forbid(unsafe_code)]
+#![allow(
+    clippy::single_element_loop,
+    clippy::needless_continue,
+    reason = "odd bodies are what is tested"
+)]
 
 use locsteal::{Schedule, par_for};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -282,7 +287,9 @@ fn items_that_are_not_reached_are_dropped_once() {
     assert_eq!(LIVE.load(Relaxed), 0);
     assert!(by_value(make(), 250, false) >= 250);
     assert_eq!(LIVE.load(Relaxed), 0);
-    assert!(panics(|| drop(by_value(make(), 333, true))));
+    assert!(panics(|| {
+        by_value(make(), 333, true);
+    }));
     assert_eq!(LIVE.load(Relaxed), 0);
 }
 
@@ -332,7 +339,13 @@ fn both(n: usize, exit: usize, panic: usize, schedule: Schedule) -> usize {
 
 #[test]
 fn the_lower_of_exit_and_panic_decides() {
-    for schedule in [Schedule::Static, Schedule::Steal, Schedule::Dynamic, Schedule::StaticChunk(5), Schedule::Serial] {
+    for schedule in [
+        Schedule::Static,
+        Schedule::Steal,
+        Schedule::Dynamic,
+        Schedule::StaticChunk(5),
+        Schedule::Serial,
+    ] {
         for (exit, panic) in [(10, 500), (499, 500), (0, 1), (700, 2000)] {
             match catch_unwind(|| both(1000, exit, panic, schedule)) {
                 Ok(left) => assert_eq!(left, exit),

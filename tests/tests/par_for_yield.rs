@@ -184,6 +184,7 @@ fn progress_is_told_and_ends_at_the_total() {
 }
 
 #[par_for]
+#[allow(clippy::ptr_arg, reason = "an owned `Vec` behind a reference is what is tested")]
 fn counts(data: &[u8], hist: &mut [u32; 256], rows: &mut Vec<Vec<u32>>) {
     #[par_for(reduce(+: hist, +: rows))]
     for i in 0..data.len() {

@@ -47,7 +47,9 @@ where
     T: Reduction<Op, Private = T> + Clone + PartialEq + Debug,
 {
     let mut expected = start.clone();
-    values.iter().for_each(|value| accumulate(&mut expected, value));
+    for value in values {
+        accumulate(&mut expected, value);
+    }
     for first in 0..=values.len() {
         for second in first..=values.len() {
             let parts = [&values[..first], &values[first..second], &values[second..]];
@@ -77,7 +79,7 @@ fn operators_on_integers() {
     serial::<ops::Add, i8>(&-100, &[50, 50, -28], |sum, x| *sum += x);
     serial::<ops::Add, Wrapping<u8>>(&Wrapping(200), &[Wrapping(100); 3], |sum, x| *sum += x);
     serial::<ops::Add, Duration>(&Duration::ZERO, &[Duration::from_secs(1); 3], |sum, x| {
-        *sum += *x
+        *sum += *x;
     });
 }
 
@@ -174,7 +176,9 @@ fn element_by_element() {
         let mut total = variable.private();
         for part in digits.chunks(4) {
             let mut private = variable.private();
-            part.iter().for_each(|digit| private.as_mut()[*digit] += 1);
+            for digit in part {
+                private.as_mut()[*digit] += 1;
+            }
             T::merge(&mut total, private);
         }
         variable.finish(total);
@@ -255,7 +259,8 @@ fn loops_for_one_value() {
                     if reproducible { begun.reproducible() } else { begun }
                 };
                 assert_eq!(begin().sum(|i| i), (0..len).sum());
-                assert_eq!(begin().sum(|i| i as f64), (0..len).sum::<u64>() as f64);
+                let float = begin().sum(|i| i as f64);
+                assert_eq!(float.to_bits(), (0..len).map(|i| i as f64).sum::<f64>().to_bits());
                 assert_eq!(
                     begin().product(|i| Wrapping(2 * i + 1)),
                     (0..len).map(|i| Wrapping(2 * i + 1)).product()
@@ -264,11 +269,8 @@ fn loops_for_one_value() {
                 assert_eq!(begin().max(|i| i * 37 % 101), (0..len).map(|i| i * 37 % 101).max());
                 let xor = begin().map_reduce(|| 0, |i| i * i, |a, b| a ^ b);
                 assert_eq!(xor, (0..len).fold(0, |a, i| a ^ (i * i)));
-                let mut all = begin().fold_reduce(
-                    Vec::new,
-                    |all, i| all.push(i),
-                    |all, mut more| all.append(&mut more),
-                );
+                let mut all =
+                    begin().fold_reduce(Vec::new, Vec::push, |all, mut more| all.append(&mut more));
                 if !reproducible {
                     all.sort_unstable();
                 }
@@ -311,7 +313,7 @@ fn the_same_bits_for_every_width_schedule_and_run() {
                     // Not commutative: the text tells the order and the grouping.
                     texts.insert(begin().enumerate().fold_reduce(
                         String::new,
-                        |text, (i, _)| text.push_str(&format!("{i}.")),
+                        |text, (i, _)| text.extend([i.to_string(), ".".into()]),
                         |text, more| *text = format!("({text}{more})"),
                     ));
                 }
@@ -332,7 +334,7 @@ fn the_error_is_as_small_as_promised() {
         let x: Vec<f32> = noise(len).into_iter().map(|x| x as f32).collect();
         let exact: f64 = x.iter().map(|x| f64::from(*x)).sum();
         let magnitude: f64 = x.iter().map(|x| f64::from(x.abs())).sum();
-        let leaves = (len / 64).clamp(256, 1024);
+        let leaves = (len / 16).clamp(64, 256).max((len / 64).min(1024));
         let bound = (len.div_ceil(leaves) as f64 + (leaves as f64).log2())
             * f64::from(f32::EPSILON)
             * magnitude;

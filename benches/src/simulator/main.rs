@@ -43,7 +43,7 @@ struct Amount {
     /// How often the loop is run after each start; the first quarter is not counted
     #[arg(long, global = true, default_value_t = 20)]
     runs: u64,
-    /// Sets a cost, e.g. --set line_remote=200; `costs` lists them
+    /// Sets a cost, e.g. `--set line_remote=200`; `costs` lists them
     #[arg(long = "set", global = true, value_name = "COST=NUMBER")]
     costs: Vec<String>,
 }
@@ -63,7 +63,7 @@ enum Command {
         /// Nodes x caches in a node x cores in a cache, or a snapshot's file
         #[arg(default_value = "2x1x32")]
         machine: String,
-        /// axpy:1e6, stencil:126, triangular:4000, hot:1e5, tail:1e5 or file:PATH
+        /// axpy:1e6, stencil:126, triangular:4000, hot:1e5, tail:1e5, or file: and a path
         #[arg(default_value = "axpy:1e7")]
         kernel: String,
     },

@@ -7,16 +7,8 @@ pub(crate) fn ns(nanoseconds: f64) -> Time {
     (nanoseconds * 1e3).round() as Time
 }
 
-pub(crate) fn us(microseconds: f64) -> Time {
-    ns(microseconds * 1e3)
-}
-
 pub(crate) fn in_ns(time: Time) -> f64 {
     time as f64 / 1e3
-}
-
-pub(crate) fn in_us(time: Time) -> f64 {
-    time as f64 / 1e6
 }
 
 /// Rolls the same numbers for the same seed.

@@ -8,7 +8,7 @@ use syn::{Attribute, Block, Item, Lifetime, Stmt, Token};
 /// What the attribute stands on.
 pub(crate) enum Target {
     /// A function, or something that holds functions, or what should not have the attribute.
-    Item(Item),
+    Item(Box<Item>),
     /// A loop, or a `let` of one, where the compiler allows attributes there.
     Statement(Box<Stmt>),
 }
@@ -23,7 +23,7 @@ impl Parse for Target {
             || ahead.peek(Lifetime)
             || (ahead.peek(Token![for]) && !ahead.peek2(Token![<]));
         if !statement {
-            return input.parse().map(Self::Item);
+            return input.parse().map(|item| Self::Item(Box::new(item)));
         }
         let mut statements = Block::parse_within(input)?;
         match statements.pop() {

@@ -286,7 +286,7 @@ fn own(input: ParseStream) -> syn::Result<Own> {
         _ => (&expr, None),
     };
     match Place::of(array) {
-        Some(place) => Ok(Own { place, chunks, expr }),
+        Some(place) => Ok(Own { expr, place, chunks }),
         None => Err(error(
             array,
             "`own` takes something made of names and fields",

@@ -4,6 +4,8 @@ mod functions;
 mod output;
 mod rewrite;
 mod serial;
+#[cfg(test)]
+mod tests;
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -30,7 +32,7 @@ pub(crate) fn par_for(clauses: TokenStream, item: TokenStream) -> TokenStream {
         }
     };
     match target {
-        Target::Item(item) => on_item(item, &own, report),
+        Target::Item(item) => on_item(*item, &own, report),
         Target::Statement(stmt) => on_statement(*stmt, own, report),
     }
 }
@@ -75,7 +77,7 @@ fn on_item(mut item: Item, own: &Clauses, mut report: Report) -> TokenStream {
         if marks.clauses.is_empty() {
             match &mut item {
                 Item::Fn(function) => {
-                    functions::mark_only_loop(function, own, &mut marks, &mut report)
+                    functions::mark_only_loop(function, own, &mut marks, &mut report);
                 }
                 item => no_marks(item, &mut report),
             }

@@ -108,7 +108,7 @@ impl Exits {
                 let again: Expr = parse_quote_spanned!(here=> match #value? {});
                 let at = self.add(again, None, here, hidden);
                 let (inner, left) = (&try_.expr, at(quote_spanned!(here=> #value)));
-                let branch = quote_spanned!(here=> #hidden::Leaving::branch(#inner));
+                let branch = quote_spanned!(here=> #hidden::branch(#inner));
                 quote_spanned! {here=>
                     match #branch {
                         #hidden::Continue(#value) => #value,
@@ -253,8 +253,11 @@ impl Output<'_> {
         let owns = self.owns();
         let own_names = (0..facts.owned.len()).map(|k| names.own(k));
         let accumulators = self.accumulators();
-        let run = if self.yields { "collect" } else { "run" };
-        let run = Ident::new(&format!("{run}_{}", facts.owned.len()), span);
+        let (with, run) = if self.yields { ("yielding", "collect") } else { ("with", "run") };
+        let (with, run) = (
+            Ident::new(&format!("{with}_{}", facts.owned.len()), span),
+            Ident::new(run, self.around()),
+        );
         let (locals, sums) = (self.make_locals(), self.make_sums());
         let code = self.chunk_code();
         let results = self.results(&finished);
@@ -285,7 +288,7 @@ impl Output<'_> {
                     #launched => {
                         #(#owns)*
                         #(#accumulators)*
-                        #keep #launched.#run(#(#own_names,)* #locals, #sums, #code);
+                        #keep #launched.#with(#(#own_names,)* #locals, #sums, #code).#run();
                         #results
                         #exits
                         #values
@@ -299,6 +302,16 @@ impl Output<'_> {
     fn levels(&self) -> Vec<&ExprForLoop> {
         let depth = self.facts.clauses.collapse.as_ref().map_or(1, |clause| clause.value);
         levels(self.expr, depth).unwrap_or_default()
+    }
+
+    /// The loop whose body is that of the iterations.
+    fn innermost(&self) -> &ExprForLoop {
+        self.levels().last().copied().unwrap_or(self.expr)
+    }
+
+    /// Of tokens that stand where the body stands.
+    fn around(&self) -> Span {
+        self.names.span().located_at(self.innermost().body.brace_token.span.join())
     }
 
     /// What the loop runs over.
@@ -372,7 +385,8 @@ impl Output<'_> {
         let Self { facts, names, hidden, .. } = self;
         let span = names.span();
         let accumulator = |(k, reduction): (usize, &Reduction)| {
-            let (name, variable) = (names.accumulator(k), reduced(reduction, span));
+            let at = span.located_at(syn::spanned::Spanned::span(&reduction.variable));
+            let (name, variable) = (names.accumulator(k), reduced(reduction, at));
             let mut operator = operator(reduction.operator, hidden, span);
             for _ in 0..reduction.indices {
                 operator = quote_spanned!(span=> #hidden::ops::Each<#operator>);
@@ -401,11 +415,10 @@ impl Output<'_> {
         let span = names.span();
         let sums = facts.reductions.iter().enumerate().map(|(k, reduction)| {
             let accumulator = names.accumulator(k);
-            if reduction.indices == 0 {
-                quote_spanned!(span=> #accumulator.whole())
-            } else {
-                quote_spanned!(span=> #accumulator.parts())
-            }
+            // The compiler reports here what cannot be reduced.
+            let at = span.located_at(syn::spanned::Spanned::span(&reduction.variable));
+            let method = Ident::new(if reduction.indices == 0 { "whole" } else { "parts" }, at);
+            quote_spanned!(at=> #accumulator.#method())
         });
         let list = list(sums, span);
         quote_spanned!(span=> || #list)
@@ -450,7 +463,9 @@ impl Output<'_> {
             let (label, ended) = (names.label(), names.name("ended"));
             quote_spanned!(span=> let #ended = #label: { #body #through }; #put #ended)
         };
-        quote_spanned! {span=>
+        // The closure stands where the body stands: for what the compiler has to say of what it captures.
+        let around = self.around();
+        quote_spanned! {around=>
             |#mutable #frame, #(#areas, #parts,)* #fill #locals, #sums| {
                 #take
                 #prepare
@@ -636,7 +651,7 @@ impl Output<'_> {
         if self.facts.clauses.collapse.is_some() {
             return self.nest(frame);
         }
-        let Self { facts, names, expr, .. } = self;
+        let Self { facts, names, expr, hidden, .. } = self;
         let span = names.span();
         let ExprForLoop { attrs, label, for_token, pat, in_token, body, .. } = expr;
         let attrs =
@@ -644,9 +659,9 @@ impl Output<'_> {
         let strip = self.strip();
         let indexed = !facts.owned.is_empty();
         let items = if indexed {
-            quote_spanned!(span=> #frame.indexed::<#strip>())
+            quote_spanned!(span=> #hidden::indexed::<#strip, _, _>(#frame))
         } else {
-            quote_spanned!(span=> #frame.items::<#strip>())
+            quote_spanned!(span=> #hidden::items::<#strip, _, _>(#frame))
         };
         let body = self.yielded(body);
         if !indexed {

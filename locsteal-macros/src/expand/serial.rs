@@ -3,7 +3,7 @@
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::quote;
 use syn::visit_mut::{self, VisitMut};
-use syn::{Expr, Item, Local, Macro, Signature, Stmt};
+use syn::{Expr, Item, Local, Macro, Pat, Signature, Stmt};
 
 use crate::ast::{is_mark, mark_of};
 
@@ -30,8 +30,11 @@ impl VisitMut for Strip {
             && let Expr::ForLoop(expr) = &*init.expr
             && mark_of(&expr.attrs).is_some()
         {
-            // The loop has no value by itself.
-            *init.expr = Expr::Verbatim(quote!(::core::panic!()));
+            // The loop has no value by itself. What stands for it must not be said to make the rest unreachable.
+            *init.expr = Expr::Verbatim(match &local.pat {
+                Pat::Type(_) => quote!(::core::option::Option::None.unwrap()),
+                _ => quote!(::core::panic!()),
+            });
         }
         visit_mut::visit_local_mut(self, local);
     }

@@ -58,9 +58,11 @@ fn expand(job: &Job) -> TokenStream {
     };
     let (weight, near, pool) =
         (option("weight", weight), option("near", near), option("pool", pool));
+    // What the lint would have in its stead, the function's name, is refused here.
+    let closure = quote_spanned!(closure.span()=> #[allow(clippy::redundant_closure)] #closure);
     let spawn = match scope {
-        Some(scope) => quote_spanned!(closure.span()=> .spawn_in(#scope, #closure)),
-        None => quote_spanned!(closure.span()=> .spawn(#closure)),
+        Some(scope) => quote_spanned!(job.closure.span()=> .spawn_in(#scope, #closure)),
+        None => quote_spanned!(job.closure.span()=> .spawn(#closure)),
     };
     // The block around the static holds nothing of the user's, who may have the same name.
     quote! {

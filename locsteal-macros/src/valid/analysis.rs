@@ -52,6 +52,9 @@ pub(super) struct Active {
     yields: bool,
     /// Whether it is a nest of loops that are joined.
     pub(super) joined: bool,
+    /// Their indices.
+    nest: Vec<Ident>,
+    depth: usize,
     /// The labels of all of them but the innermost.
     labels: Vec<String>,
 }
@@ -80,6 +83,31 @@ pub(super) enum Usage {
     /// `place.len()`
     Length,
     Whole(Mode),
+}
+
+impl Active {
+    /// The loop's index, or those of joined loops, as a reader would name the iteration.
+    pub(super) fn indices(&self) -> String {
+        match &self.index {
+            _ if self.joined => {
+                let names: Vec<String> = self.nest.iter().map(ToString::to_string).collect();
+                format!("({})", names.join(", "))
+            }
+            Some(index) => index.to_string(),
+            None => "i".to_owned(),
+        }
+    }
+
+    /// The element of an array that an iteration owns, as it is written.
+    pub(super) fn element(&self, array: &Place) -> String {
+        let is_own = |event: &&Event| {
+            event.place == *array && matches!(event.kind(self.depth), Some(Kind::Grid(..)))
+        };
+        match self.events.iter().find(is_own) {
+            Some(event) => crate::attr::tokens(&event.written),
+            None => format!("{array}[{}]", self.indices()),
+        }
+    }
 }
 
 impl Event {
@@ -113,10 +141,7 @@ impl Analysis<'_> {
         }
         let binding = self.cx.find(&place.root);
         let mutable = binding.is_some_and(|binding| binding.mutable);
-        if binding.is_none()
-            && !is_constant(&place.root)
-            && matches!(usage, Usage::Whole(_))
-        {
+        if binding.is_none() && !is_constant(&place.root) && matches!(usage, Usage::Whole(_)) {
             // A function, a module, or a name that a macro has bound.
             return;
         }
@@ -229,6 +254,8 @@ impl Analysis<'_> {
             leaves: false,
             yields,
             joined: joined > 0,
+            nest: nest.clone(),
+            depth,
             labels,
         };
         self.active.push(active);
@@ -440,12 +467,6 @@ impl Pass for Analysis<'_> {
                         jump.break_token,
                         "`break` in a loop that yields: the iterations that are left out would have no value",
                         "shorten the range, or leave the function with `return` or `?`",
-                    );
-                } else if let Some(value) = &jump.expr {
-                    self.report.error(
-                        value,
-                        "`break` with a value from a `for` loop",
-                        "a `for` loop has no value: break out of a labelled block around it, `'found: { .. break 'found value .. }`",
                     );
                 }
             }

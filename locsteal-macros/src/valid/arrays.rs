@@ -55,6 +55,13 @@ pub(super) fn judge(active: &Active, depth: usize, report: &mut Report) -> Judge
         );
     }
     for event in &active.events {
+        if let Some(part) = owned
+            .iter()
+            .find(|owned| event.place.contains(&owned.place) && event.place != owned.place)
+        {
+            use_around(part, event, report);
+            continue;
+        }
         match owned.iter_mut().find(|owned| owned.place.contains(&event.place)) {
             Some(owned) => use_owned(owned, event, active, depth, report),
             None => use_shared(event, active, depth, report),
@@ -139,7 +146,11 @@ fn written(event: &Event) -> String {
 
 fn use_owned(owned: &mut Owned, event: &Event, active: &Active, depth: usize, report: &mut Report) {
     let name = &owned.place;
-    let Some(i) = &active.index else { return };
+    if active.index.is_none() {
+        return;
+    }
+    let i = active.indices();
+    let own = active.element(name);
     if owned.chunks.is_some() {
         if event.place != owned.place {
             report.error(
@@ -161,9 +172,9 @@ fn use_owned(owned: &mut Owned, event: &Event, active: &Active, depth: usize, re
         _ => {
             report.error(
                 &event.written,
-                format_args!("iteration `{i}` owns `{name}[{i}]` alone, not all of `{name}`"),
+                format_args!("iteration `{i}` owns `{own}` alone, not all of `{name}`"),
                 format_args!(
-                    "use `{name}[{i}]` or `{name}.len()`; to read old values, copy them before the loop: `let old = \
+                    "use `{own}` or `{name}.len()`; to read old values, copy them before the loop: `let old = \
                      {name}.to_vec();`"
                 ),
             );
@@ -189,7 +200,7 @@ fn use_owned(owned: &mut Owned, event: &Event, active: &Active, depth: usize, re
             index,
             format_args!("`{element}` belongs to another iteration, which may be changing it at this moment"),
             format_args!(
-                "iteration `{i}` owns `{name}[{i}]` alone; to read old values, copy them before the loop: `let old = \
+                "iteration `{i}` owns `{own}` alone; to read old values, copy them before the loop: `let old = \
                  {name}.to_vec();`"
             ),
         ),
@@ -197,7 +208,7 @@ fn use_owned(owned: &mut Owned, event: &Event, active: &Active, depth: usize, re
             index,
             format_args!("`{element}` is the same element in every iteration, and belongs to one of them at most"),
             format_args!(
-                "iteration `{i}` owns `{name}[{i}]` alone; copy the element before the loop, or accumulate into a variable \
+                "iteration `{i}` owns `{own}` alone; copy the element before the loop, or accumulate into a variable \
                  with `reduce(..)`"
             ),
         ),
@@ -205,7 +216,7 @@ fn use_owned(owned: &mut Owned, event: &Event, active: &Active, depth: usize, re
             index,
             format_args!("`{element}` belongs to other iterations as `{j}` moves on"),
             format_args!(
-                "iteration `{i}` owns `{name}[{i}]` alone; if it should own `m` elements, write `own({name}.chunks(m))`"
+                "iteration `{i}` owns `{own}` alone; if it should own `m` elements, write `own({name}.chunks(m))`"
             ),
         ),
         Why::Outer(outer) => report.error(
@@ -214,6 +225,18 @@ fn use_owned(owned: &mut Owned, event: &Event, active: &Active, depth: usize, re
             "take it out of the inner loop, or accumulate into a variable with `reduce(..)`",
         ),
     }
+}
+
+/// Something is used as a whole, of which iterations own a part.
+fn use_around(owned: &Owned, event: &Event, report: &mut Report) {
+    let (whole, part) = (&event.place, &owned.place);
+    report.error(
+        &event.written,
+        format_args!("`{whole}` cannot be used as a whole, since iterations own parts of `{part}`"),
+        format_args!(
+            "name the fields that the body needs, such as `{whole}.other`, or compute what it needs before the loop"
+        ),
+    );
 }
 
 fn use_shared(event: &Event, active: &Active, depth: usize, report: &mut Report) {
@@ -246,6 +269,17 @@ fn use_shared(event: &Event, active: &Active, depth: usize, report: &mut Report)
                 );
                 return;
             };
+            if active.joined {
+                report.error(
+                    index,
+                    format_args!("nothing says which iteration owns `{element}`"),
+                    format_args!(
+                        "iterations of joined loops own elements of a flat array, whose index is a sum such as `i * m + j`; for an \
+                         array of rows leave `collapse` out"
+                    ),
+                );
+                return;
+            }
             shared_element(event, index, &i.to_string(), &element, depth, report);
         }
         Usage::Length => {}
@@ -410,7 +444,9 @@ fn reads(active: &Active, owned: &[Owned], depth: usize) -> Vec<Read> {
         }
         let Expr::Index(written) = &event.written else { continue };
         // The compiler sees the length of a constant, and a `static mut` takes `unsafe`, as a raw pointer does.
-        if is_constant(&event.place.root) || matches!(&*written.expr, Expr::Paren(_) | Expr::Unary(_)) {
+        if is_constant(&event.place.root)
+            || matches!(&*written.expr, Expr::Paren(_) | Expr::Unary(_))
+        {
             continue;
         }
         reads.push(Read { place: event.place.clone(), array: (*written.expr).clone(), shift });

@@ -173,7 +173,9 @@ fn terms(expr: &Expr, cx: &Cx, depth: usize) -> Option<Vec<(usize, Vec<Expr>)>> 
                 return None;
             };
             let mut sum = terms(sum, cx, depth)?;
-            sum.iter_mut().for_each(|(_, factors)| factors.push((**factor).clone()));
+            for (_, factors) in &mut sum {
+                factors.push((**factor).clone());
+            }
             Some(sum)
         }
         _ => None,

@@ -91,9 +91,9 @@ impl Function<'_> {
     /// What is known at the beginning of the body.
     pub(crate) fn cx(&self) -> Cx {
         let mut cx = Cx::default();
-        let returns = self.signature.and_then(|signature| match &signature.output {
-            syn::ReturnType::Type(_, ty) => Some(ty.clone()),
-            syn::ReturnType::Default => Some(Box::new(syn::parse_quote!(()))),
+        let returns = self.signature.map(|signature| match &signature.output {
+            syn::ReturnType::Type(_, ty) => ty.clone(),
+            syn::ReturnType::Default => Box::new(syn::parse_quote!(())),
         });
         cx.enter(Control::Body { returns });
         cx.open();

@@ -295,8 +295,8 @@ fn picks(name: &str, operator: Operator) -> bool {
     match operator {
         Operator::Min => matches!(name, "min" | "minimum"),
         Operator::Max => matches!(name, "max" | "maximum"),
-        Operator::Add => matches!(name, "wrapping_add" | "saturating_add" | "add"),
-        Operator::Mul => matches!(name, "wrapping_mul" | "saturating_mul" | "mul"),
+        Operator::Add => name == "add",
+        Operator::Mul => name == "mul",
         _ => false,
     }
 }

@@ -367,7 +367,7 @@ fn walk_assigned<P: Pass>(pass: &mut P, expr: &mut Expr, operator: Option<Operat
         Expr::Tuple(tuple) => tuple.elems.iter_mut().for_each(|e| walk_assigned(pass, e, None)),
         Expr::Array(array) => array.elems.iter_mut().for_each(|e| walk_assigned(pass, e, None)),
         Expr::Struct(literal) => {
-            literal.fields.iter_mut().for_each(|f| walk_assigned(pass, &mut f.expr, None))
+            literal.fields.iter_mut().for_each(|f| walk_assigned(pass, &mut f.expr, None));
         }
         Expr::Call(call) => call.args.iter_mut().for_each(|e| walk_assigned(pass, e, None)),
         Expr::Infer(_) | Expr::Range(_) => {}
@@ -393,7 +393,7 @@ pub(crate) fn walk_place<P: Pass>(pass: &mut P, expr: &mut Expr, mode: &Mode) {
         Expr::Paren(paren) => walk_place(pass, &mut paren.expr, mode),
         Expr::Group(group) => walk_place(pass, &mut group.expr, mode),
         Expr::Unary(unary) if matches!(unary.op, syn::UnOp::Deref(_)) => {
-            walk_place(pass, &mut unary.expr, mode)
+            walk_place(pass, &mut unary.expr, mode);
         }
         // A path of several parts names an item.
         Expr::Path(_) => {}
@@ -452,7 +452,10 @@ fn walk_argument<P: Pass>(pass: &mut P, argument: &mut Expr) {
 }
 
 pub(crate) fn is_assigning(op: &syn::BinOp) -> bool {
-    use syn::BinOp::*;
+    use syn::BinOp::{
+        AddAssign, BitAndAssign, BitOrAssign, BitXorAssign, DivAssign, MulAssign, RemAssign,
+        ShlAssign, ShrAssign, SubAssign,
+    };
     matches!(
         op,
         AddAssign(_)

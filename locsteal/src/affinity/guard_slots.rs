@@ -35,6 +35,7 @@ impl Slots {
     }
 
     /// How many slots are taken.
+    #[cfg(test)]
     pub(crate) fn taken(&self) -> usize {
         self.0.load(Ordering::Relaxed)
     }

@@ -11,6 +11,7 @@ use super::handle::JobHandle;
 use super::policy::{Lesson, Side};
 use super::scope::{Scope, ScopeCore};
 use super::site::JobSite;
+use super::stack;
 use crate::affinity::Near;
 use crate::clock::ticks;
 use crate::pool::Pool;
@@ -262,7 +263,7 @@ where
     T: Send,
 {
     let began = ticks();
-    let outcome = catch_unwind(AssertUnwindSafe(work));
+    let outcome = stack::with_room(work, |work| catch_unwind(AssertUnwindSafe(work)));
     if outcome.is_ok() {
         lesson.ran_inline(ticks().saturating_sub(began).max(1));
     }

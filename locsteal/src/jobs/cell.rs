@@ -21,7 +21,7 @@ use super::scope::ScopeCore;
 use super::word::{Detached, Ended, Holder, Phase, Scoped, Waiter, Word};
 use crate::clock::ticks;
 use crate::pool::{Bell, Process};
-use crate::sync::{AtomicBool, AtomicU64, Ordering, SharedCell};
+use crate::sync::{AtomicBool, AtomicU64, Memory, Ordering, SharedCell};
 
 /// What a panic carries.
 pub(super) type Payload = Box<dyn Any + Send>;
@@ -51,6 +51,7 @@ pub(super) struct Header {
     scope: Option<NonNull<ScopeCore>>,
     /// In which of the processes that came of forks the job was submitted.
     process: Process,
+    memory: Memory,
 }
 
 /// What depends on types. Each function takes the job that the table is of.
@@ -117,6 +118,7 @@ where
             waker: SharedCell::new(None),
             scope,
             process: Process::this(),
+            memory: Memory::new(),
         };
         let cell = Box::new(Self { header, slot: SharedCell::new(slot) });
         NonNull::from(Box::leak(cell)).cast()
@@ -187,6 +189,8 @@ where
     }
 
     unsafe fn free(job: NonNull<Header>) {
+        // SAFETY: the caller is the last to hold the job.
+        unsafe { job.as_ref() }.memory.ends();
         // SAFETY: `allocate` made a box of it, and the caller is the last to hold it. The slot's fields are not
         // dropped with it; they are gone already.
         drop(unsafe { Box::from_raw(job.cast::<Self>().as_ptr()) });
@@ -253,10 +257,16 @@ impl Job {
         Self(unsafe { NonNull::new_unchecked(raw) })
     }
 
-    /// A second name of the job, for the list of its scope, which holds it too.
+    /// A second name of the job, for the list of its scope, which holds it too, and for the scope's owner, as long as the
+    /// job is on the list.
     pub(super) fn for_scope(&self) -> Self {
         debug_assert!(self.header().scope.is_some(), "the scope does not hold the job");
         Self(self.0)
+    }
+
+    /// Whether both are names of one job.
+    pub(super) fn is(&self, other: &Self) -> bool {
+        self.0 == other.0
     }
 
     /// The domain that the job belongs near to.
@@ -278,6 +288,7 @@ impl Job {
     pub(super) fn run(self) -> bool {
         let header = self.header();
         if !header.word.start() {
+            header.memory.used();
             if header.word.let_go(Holder::Queue) {
                 // SAFETY: nobody else holds the job; whoever began it has emptied the slot.
                 unsafe { (header.table.free)(self.0) };
@@ -288,7 +299,8 @@ impl Job {
         true
     }
 
-    /// Runs a job of the scope's list in place, unless somebody has begun it. The scope holds it on.
+    /// Runs a job of the scope's list in place, unless somebody has begun it. The scope holds it on: the job must stay
+    /// on the list until this returns.
     pub(super) fn run_for_scope(&self) -> bool {
         let starts = self.header().word.start();
         if starts {
@@ -306,10 +318,12 @@ impl Job {
         if is_ok {
             header.lesson.ran_elsewhere(header.time());
         }
+        header.memory.used();
         let last = match word.end(holder) {
             Ended::Handed => false,
             Ended::Wake(waiter) => {
                 self.wake(waiter);
+                header.memory.used();
                 holder == Holder::Queue && word.let_go(Holder::Queue)
             }
             Ended::Unheld => {
@@ -500,7 +514,8 @@ impl<T> Claim<T> {
 
 impl<T> Drop for Claim<T> {
     fn drop(&mut self) {
-        let Header { word, table, lesson, submitting, panicked, .. } = self.header();
+        let Header { word, table, lesson, submitting, panicked, memory, .. } = self.header();
+        memory.used();
         if word.detach() == Detached::Left {
             return;
         }
@@ -526,7 +541,8 @@ impl<T> Drop for Claim<T> {
 /// The caller has the handle's hold on the job, which ends here, and has taken what was in the slot.
 unsafe fn close_handle(job: NonNull<Header>) {
     // SAFETY: the caller holds the job.
-    let Header { word, table, .. } = unsafe { job.as_ref() };
+    let Header { word, table, memory, .. } = unsafe { job.as_ref() };
+    memory.used();
     if word.close(Phase::Empty, Holder::Handle) {
         // SAFETY: nobody else holds the job, and its slot is empty.
         unsafe { (table.free)(job) };
@@ -562,6 +578,9 @@ unsafe impl<T: Send> Send for TakenBack<T> {}
 /// Drops a value whose own drop may panic, where nobody could do anything about it.
 pub(super) fn drop_quietly<T>(value: T) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(value))) {
-        forget(payload);
+        // What that panic carries may panic in turn; then it is enough.
+        if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+            forget(again);
+        }
     }
 }

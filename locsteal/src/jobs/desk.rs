@@ -56,6 +56,22 @@ impl Desk {
         side.downcast_ref().expect("jobs are the only side work that there is")
     }
 
+    /// As [`of`](Self::of), with this many ticks of courtesy, and the queues of a desk.
+    #[cfg(all(test, not(loom)))]
+    pub(super) fn of_patience(shared: &Shared, courtesy: u64) -> &Self {
+        let side: &dyn Any = shared.side_work_or(|| {
+            let mut desk = Self::new(shared);
+            desk.queues.set_courtesy(courtesy);
+            Box::new(desk)
+        });
+        side.downcast_ref().expect("jobs are the only side work that there is")
+    }
+
+    #[cfg(all(test, not(loom)))]
+    pub(super) fn queues(&self) -> &Queues {
+        &self.queues
+    }
+
     /// The domain of a place, by default the calling thread's; `None` where there is nothing to choose, or where the
     /// place is unknown.
     pub(super) fn domain_near(&self, shared: &Shared, near: Option<Near>) -> Option<usize> {

@@ -154,7 +154,7 @@ impl<T> Away<T> {
         let claim = match self.claim.take_back() {
             Ok(job) => {
                 let started = ticks();
-                let outcome = stack::with_room(job, |job| job.run());
+                let outcome = stack::with_room(job, super::cell::TakenBack::run);
                 if outcome.is_ok() {
                     lesson.ran_elsewhere(ticks().saturating_sub(started));
                     lesson.offloaded(submitting);

@@ -4,7 +4,7 @@ use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
-use std::sync::{Arc, Barrier, mpsc};
+use std::sync::{Arc, Barrier, Mutex, mpsc};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread;
 
@@ -319,6 +319,8 @@ fn a_pool_dropped_by_its_own_job_does_its_work() {
 
 #[test]
 fn scopes_lend_and_wait() {
+    /// Handles that nobody drops for as long as the process lives.
+    static KEPT: Mutex<Vec<JobHandle<()>>> = Mutex::new(Vec::new());
     for threads in [1, 2, 4] {
         let pool = pool(threads);
         for n in 0..100_usize {
@@ -334,7 +336,7 @@ fn scopes_lend_and_wait() {
                     match index % 3 {
                         0 => job.join(),
                         1 => drop(job),
-                        _ => std::mem::forget(job),
+                        _ => KEPT.lock().unwrap().push(job),
                     }
                 }
             });

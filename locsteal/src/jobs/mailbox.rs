@@ -46,9 +46,10 @@ impl Mailbox {
 
     /// The worker, which is not on call, goes on call.
     ///
-    /// Relaxed: nothing is handed over.
+    /// Not a plain store: while a worker that has been sent home ends, another one may be at its seat already, which may
+    /// have gone on call and been given a job. Relaxed: nothing is handed over.
     pub(super) fn go_on_call(&self) {
-        self.0.store(ON_CALL, Ordering::Relaxed);
+        let _ = self.0.compare_exchange(null_mut(), ON_CALL, Ordering::Relaxed, Ordering::Relaxed);
     }
 
     /// Gives the job to the worker if it is on call.
@@ -83,9 +84,9 @@ impl Mailbox {
             return None;
         }
         // Acquire: pairs with `give`. Should the pointer be that of another job by now, which stands at the same
-        // address, then it is that job that is taken.
+        // address, then it is that job that is taken: the pointer that was there, not the one that was seen before.
         let taken = self.0.compare_exchange(mail, null_mut(), Ordering::Acquire, Ordering::Relaxed);
         // SAFETY: as for `withdraw`.
-        taken.is_ok().then(|| unsafe { Job::from_raw(mail) })
+        taken.ok().map(|mail| unsafe { Job::from_raw(mail) })
     }
 }

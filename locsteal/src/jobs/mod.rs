@@ -7,7 +7,7 @@
 //! | --- | --- |
 //! | `builder.rs` | submitting: [`job`], [`spawn_near`], [`JobBuilder`] |
 //! | `handle.rs` | [`JobHandle`]: joining and awaiting |
-//! | `scope.rs` | [`scope`]: jobs that borrow |
+//! | `scope.rs` | [`scope`](scope()): jobs that borrow |
 //! | `cell.rs`, `word.rs` | a job's memory, and its state as one word |
 //! | `desk.rs` | a pool's desk: what submitters and idle workers do |
 //! | `queues.rs`, `mailbox.rs`, `routes.rs` | where jobs wait, how they come to an idle worker, who is near to whom |
@@ -17,6 +17,8 @@
 mod builder;
 mod cell;
 mod desk;
+#[cfg(all(test, not(loom)))]
+mod desk_tests;
 mod handle;
 #[cfg(all(test, not(loom)))]
 mod job_tests;

@@ -23,7 +23,7 @@
 //! Later the other side is **probed** now and then, since jobs and machines change. Each run of the preferred side pays
 //! a share of the job's own time into an account, from which a probe's loss is paid: the share starts at 1/32 and is
 //! halved each time that a probe confirms the preference, down to 1/1024, and is back at 1/32 when the preference
-//! changes. At least [`PROBE_GAP`] runs lie between two probes. So probes cost at most 1/32, about 3 %, of a call
+//! changes, or a probe turns out much better than expected. At least [`PROBE_GAP`] runs lie between two probes. So probes cost at most 1/32, about 3 %, of a call
 //! site's time, beyond the first tries and the surprise of the last probe; and an offloaded job beyond the budget is
 //! never probed inline.
 //!
@@ -46,6 +46,8 @@ const PROBE_GAP: u64 = 8;
 /// What a run pays for probes is its own time divided by two to the power of this.
 const FIRST_SHARE: u64 = 5;
 const LAST_SHARE: u64 = 10;
+/// After a probe, the account holds so many expected losses at most, that of the probe included.
+const SAVINGS: i64 = 4;
 /// The account is as fine as the smallest share.
 const FRACTION: i64 = 1 << LAST_SHARE;
 
@@ -85,6 +87,8 @@ pub(super) struct Class {
     gap: AtomicU64,
     /// What probes may cost now, in 1/[`FRACTION`] ticks; below zero after one that cost more than expected.
     account: AtomicI64,
+    /// The loss that was expected of the last probe, and paid for it.
+    expected: AtomicU64,
     /// See [`FIRST_SHARE`].
     share: AtomicU64,
     /// How many probes there were.
@@ -170,7 +174,10 @@ impl Class {
         // One of several callers at once.
         let claimed = self.gap.compare_exchange(gap, 0, Relaxed, Relaxed).is_ok();
         if claimed {
-            self.account.store(0, Relaxed);
+            // Savings of quiet times are not kept for a spree.
+            let left = account.min(in_account(loss).saturating_mul(SAVINGS)) - in_account(loss);
+            self.account.store(left, Relaxed);
+            self.expected.store(loss, Relaxed);
         }
         claimed
     }
@@ -211,12 +218,16 @@ impl Class {
         }
     }
 
-    /// A probe has taken `took` where the preferred side would have taken about `instead`.
+    /// A probe has taken `took` where the preferred side would have taken about `instead`; its expected loss is paid
+    /// already.
     fn pay_for_probe(&self, took: u64, instead: u64) {
-        let loss = in_account(took.saturating_sub(instead));
-        self.account.store(self.account.load(Relaxed).saturating_sub(loss), Relaxed);
+        let (loss, expected) = (took.saturating_sub(instead), self.expected.load(Relaxed));
+        let account = self.account.load(Relaxed).saturating_add(in_account(expected));
+        self.account.store(account.saturating_sub(in_account(loss)), Relaxed);
+        // One that went much better than expected confirms nothing: the next one should come soon.
+        let confirms = loss >= expected / 2;
         let share = self.share.load(Relaxed).max(FIRST_SHARE);
-        self.share.store((share + 1).min(LAST_SHARE), Relaxed);
+        self.share.store(if confirms { (share + 1).min(LAST_SHARE) } else { FIRST_SHARE }, Relaxed);
     }
 
     fn pay_in(&self, time: u64) {

@@ -17,6 +17,8 @@ use crate::sync::{AtomicU64, AtomicUsize, Ordering};
 
 /// For so long a worker that was woken has to come from its sleep before workers of other domains help out.
 const COURTESY: std::time::Duration = std::time::Duration::from_micros(100);
+/// Queues of fewer jobs than this are never swept.
+const SWEEP: usize = 256;
 /// How often a spinning worker looks at what is not its own: every so many turns.
 const LOOK_FAR: u32 = 16;
 
@@ -38,6 +40,8 @@ struct DomainQueue {
     /// How many jobs stand in the injector and in the queues of the domain's seats. Raised before a job is put there,
     /// and lowered after it was taken.
     waiting: AtomicUsize,
+    /// When so many wait, those that were taken back are thrown out; see [`Queues::sweep`].
+    sweep_at: AtomicUsize,
     /// Until then workers of other domains leave the jobs alone, as one of the domain's has been woken for them.
     reserved: AtomicU64,
 }
@@ -70,6 +74,7 @@ impl Queues {
         let domain_queue = || DomainQueue {
             injector: Injector::new(),
             waiting: AtomicUsize::new(0),
+            sweep_at: AtomicUsize::new(SWEEP),
             reserved: AtomicU64::new(0),
         };
         let seat_queue = || {
@@ -85,6 +90,11 @@ impl Queues {
             process: Process::this(),
             routes,
         }
+    }
+
+    #[cfg(all(test, not(loom)))]
+    pub(super) fn set_courtesy(&mut self, ticks: u64) {
+        self.courtesy = ticks;
     }
 
     fn id(&self) -> usize {
@@ -109,18 +119,73 @@ impl Queues {
         let queue = &self.domains[domain];
         // Relaxed: `Sleepers::published` comes before sleepers are looked at; see there. A worker that sees the count
         // before the job tries again.
-        queue.waiting.fetch_add(1, Ordering::Relaxed);
+        if queue.waiting.fetch_add(1, Ordering::Relaxed) >= queue.sweep_at.load(Ordering::Relaxed) {
+            self.sweep(domain);
+        }
         let mut job = Some(job);
         // Fails while the thread's locals are being destroyed.
         let _ = OWN.try_with(|own| {
             if let Some(own) = &*own.borrow()
-                && own.pool == self.id()
-                && self.routes.home(own.seat) == Some(domain)
+                && self.is_home(own, domain)
             {
                 job.take().into_iter().for_each(|job| own.deque.push(job));
             }
         });
-        job.into_iter().for_each(|job| queue.injector.push(job));
+        if let Some(job) = job {
+            queue.injector.push(job);
+        }
+    }
+
+    /// Whether this is the queue of one of the pool's seats whose home is the domain.
+    fn is_home(&self, own: &Own, domain: usize) -> bool {
+        own.pool == self.id() && self.routes.home(own.seat) == Some(domain)
+    }
+
+    /// Throws jobs out that were taken back. Workers do that in passing; but while all of them are busy, a thread that
+    /// submits and joins again and again would pile them up.
+    ///
+    /// Each job is taken from the front and, if it still waits, put back behind: once through, the order is as before,
+    /// and workers can come between at any time. The next sweep comes when there are twice as many, so a job has its
+    /// part in two sweeps, on average, at most.
+    #[cold]
+    fn sweep(&self, domain: usize) {
+        let queue = &self.domains[domain];
+        // One at a time.
+        if queue.sweep_at.swap(usize::MAX, Ordering::Relaxed) == usize::MAX {
+            return;
+        }
+        let mut kept = 0;
+        for _ in 0..queue.injector.len() {
+            let Some(job) = take(|| queue.injector.steal()) else { break };
+            if job.is_waiting() {
+                queue.injector.push(job);
+                kept += 1;
+            } else {
+                job.run();
+                queue.waiting.fetch_sub(1, Ordering::Relaxed);
+            }
+        }
+        let _ = OWN.try_with(|own| {
+            let own = own.borrow();
+            let Some(own) = own.as_ref().filter(|own| self.is_home(own, domain)) else { return };
+            for _ in 0..own.deque.len() {
+                let Some(job) = own.deque.pop() else { break };
+                if job.is_waiting() {
+                    own.deque.push(job);
+                    kept += 1;
+                } else {
+                    job.run();
+                    queue.waiting.fetch_sub(1, Ordering::Relaxed);
+                }
+            }
+        });
+        queue.sweep_at.store((2 * kept).max(SWEEP), Ordering::Relaxed);
+    }
+
+    /// How many jobs stand in the queues of a domain, with those that were taken back.
+    #[cfg(all(test, not(loom)))]
+    pub(super) fn waiting(&self, domain: usize) -> usize {
+        self.domains[domain].waiting.load(Ordering::Relaxed)
     }
 
     /// A worker of the domain has been woken for a job there: others leave it alone for a while.

@@ -9,13 +9,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use super::cell::{Job, Payload, drop_quietly};
 use super::stack;
 use crate::pool::{Bell, lock};
-use crate::sync::{AtomicUsize, Mutex, Ordering, yield_now};
+use crate::sync::{AtomicUsize, Memory, Mutex, Ordering, yield_now};
 
 /// Where jobs that borrow from `'env` are spawned; made by [`scope`].
 pub struct Scope<'scope, 'env: 'scope> {
     core: ScopeCore,
     /// Invariant, so that nobody shortens or prolongs what is borrowed.
-    scope: PhantomData<&'scope mut &'scope ()>,
+    own: PhantomData<&'scope mut &'scope ()>,
     env: PhantomData<&'env mut &'env ()>,
 }
 
@@ -50,7 +50,7 @@ pub fn scope<'env, F, T>(f: F) -> T
 where
     F: for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> T,
 {
-    let scope = Scope { core: ScopeCore::new(), scope: PhantomData, env: PhantomData };
+    let scope = Scope { core: ScopeCore::new(), own: PhantomData, env: PhantomData };
     let value = catch_unwind(AssertUnwindSafe(|| f(&scope)));
     let panic = scope.core.end();
     match (value, panic) {
@@ -85,8 +85,17 @@ pub(super) struct ScopeCore {
     /// How many jobs have not ended, in units of [`ONE`], and whether the owner sleeps on the bell: [`ASLEEP`].
     live: AtomicUsize,
     bell: Bell,
-    /// The jobs, those spawned first in front; those that are over are thrown out from time to time.
-    jobs: Mutex<Vec<Job>>,
+    jobs: Mutex<Listed>,
+    memory: Memory,
+}
+
+/// The jobs of a scope.
+struct Listed {
+    /// Those spawned first in front; those that are over are thrown out from time to time.
+    jobs: Vec<Job>,
+    /// The one that the owner is about to run in place, or runs. It stays on the list meanwhile, be it over or not: what
+    /// the owner has of it is a second name, which the scope's hold keeps alive.
+    in_hand: Option<Job>,
 }
 
 const ASLEEP: usize = 1;
@@ -94,7 +103,12 @@ const ONE: usize = 2;
 
 impl ScopeCore {
     pub(super) fn new() -> Self {
-        Self { live: AtomicUsize::new(0), bell: Bell::new(), jobs: Mutex::new(Vec::new()) }
+        Self {
+            live: AtomicUsize::new(0),
+            bell: Bell::new(),
+            jobs: Mutex::new(Listed { jobs: Vec::new(), in_hand: None }),
+            memory: Memory::new(),
+        }
     }
 
     /// A job is about to be submitted.
@@ -107,9 +121,11 @@ impl ScopeCore {
     pub(super) fn list(&self, job: Job) {
         let mut over = Vec::new();
         {
-            let mut jobs = lock(&self.jobs);
+            let mut listed = lock(&self.jobs);
+            let Listed { jobs, in_hand } = &mut *listed;
             if jobs.len() == jobs.capacity() {
-                over = jobs.extract_if(.., |job| job.is_over()).collect();
+                let held = |job: &Job| in_hand.as_ref().is_some_and(|in_hand| in_hand.is(job));
+                over = jobs.extract_if(.., |job| job.is_over() && !held(job)).collect();
                 let spare = jobs.len().max(16);
                 jobs.reserve(spare);
             }
@@ -128,9 +144,11 @@ impl ScopeCore {
     pub(super) fn job_ended(&self) {
         // Release: pairs with the acquire in `end`, so that the owner sees all that the job did. Acquire: for the
         // store below, which must not come to others before what they did.
+        self.memory.used();
         if self.live.fetch_sub(ONE, Ordering::AcqRel) == ONE | ASLEEP {
             // The owner stays until the store, which is the last access here.
             self.bell.ring();
+            self.memory.used();
             // Release: as above; what earlier jobs released is acquired above.
             self.live.store(0, Ordering::Release);
         }
@@ -160,7 +178,8 @@ impl ScopeCore {
                 break;
             }
         }
-        let jobs = std::mem::take(&mut *lock(&self.jobs));
+        self.memory.ends();
+        let jobs = std::mem::take(&mut lock(&self.jobs).jobs);
         let mut first = None;
         for panic in jobs.into_iter().filter_map(Job::leave_scope) {
             match first {
@@ -196,11 +215,11 @@ impl ScopeCore {
 
     #[cfg(all(test, not(loom)))]
     pub(super) fn listed(&self) -> usize {
-        lock(&self.jobs).len()
+        lock(&self.jobs).jobs.len()
     }
 
     fn has_unstarted(&self) -> bool {
-        lock(&self.jobs).iter().any(Job::is_waiting)
+        lock(&self.jobs).jobs.iter().any(Job::is_waiting)
     }
 
     /// Runs the jobs that nobody has begun.
@@ -208,10 +227,15 @@ impl ScopeCore {
         let mut from = 0;
         loop {
             let job = {
-                let jobs = lock(&self.jobs);
-                let found = jobs[from.min(jobs.len())..].iter().position(Job::is_waiting);
+                let mut listed = lock(&self.jobs);
+                let Listed { jobs, in_hand } = &mut *listed;
+                *in_hand = None;
+                // Some may have been thrown out since, so that others are skipped: the next call finds them.
+                from = from.min(jobs.len());
+                let found = jobs[from..].iter().position(Job::is_waiting);
                 let Some(next) = found else { return };
-                from = from.min(jobs.len()) + next + 1;
+                from += next + 1;
+                *in_hand = Some(jobs[from - 1].for_scope());
                 jobs[from - 1].for_scope()
             };
             stack::with_room(job, |job| job.run_for_scope());

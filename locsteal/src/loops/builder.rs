@@ -233,7 +233,10 @@ impl<'a, S: ParallelSource> Loop<'a, S> {
 
     /// Runs the loop: has `work` run on each participant. The result is the position at which the loop was left, if it was.
     #[inline]
-    fn drive(self, work: impl Fn(&mut Pieces<'_, '_, S>) + Sync) -> Option<u128> {
+    fn drive(self, work: impl Fn(&mut Pieces<'_, '_, S>) + Sync) -> Option<u128>
+    where
+        S: Sync,
+    {
         let mut exit = None;
         self.drive_segments(|segment| {
             let first = segment.first();
@@ -248,7 +251,9 @@ impl<'a, S: ParallelSource> Loop<'a, S> {
     pub(super) fn drive_segments(
         self,
         mut run: impl FnMut(Launch<'_, S>) -> Result<ControlFlow<()>, Payload>,
-    ) {
+    ) where
+        S: Sync,
+    {
         let pool = self.pool.unwrap_or_else(|| Pool::global());
         let length = self.source.length();
         let meter = self.progress.as_deref().map(|p| Meter::new(p, length.saturating_u64()));
@@ -311,7 +316,7 @@ pub(super) struct Launch<'a, S> {
     meter: Option<&'a Meter<'a>>,
 }
 
-impl<S: ParallelSource> Launch<'_, S> {
+impl<S: ParallelSource + Sync> Launch<'_, S> {
     pub(super) fn first(&self) -> u128 {
         self.segment.first()
     }

@@ -58,7 +58,7 @@ impl Segment {
     /// # Safety
     ///
     /// No position of the source has been handed out before, unless it is a [`RepeatableSource`](super::source::RepeatableSource).
-    pub(crate) unsafe fn run<S: ParallelSource>(
+    pub(crate) unsafe fn run<S: ParallelSource + Sync>(
         &self,
         pool: &Pool,
         plan: &Plan<'_>,
@@ -67,7 +67,7 @@ impl Segment {
         work: impl Fn(&mut Pieces<'_, '_, S>) + Sync,
     ) -> Result<Option<u64>, Payload> {
         let meter = meter.map(|meter| (meter, meter.step(plan.unit)));
-        let entry = Work { source, base: self.base, meter, work };
+        let entry = Work { source, base: self.base, meter, code: work };
         let outcome = launch(pool, plan, self.len, &entry);
         match outcome.panic {
             None => Ok(outcome.exit),
@@ -80,13 +80,13 @@ struct Work<'a, S, W> {
     source: &'a S,
     base: u128,
     meter: Option<(&'a Meter<'a>, u64)>,
-    work: W,
+    code: W,
 }
 
-impl<S: ParallelSource, W: Fn(&mut Pieces<'_, '_, S>) + Sync> Entry for Work<'_, S, W> {
+impl<S: ParallelSource + Sync, W: Fn(&mut Pieces<'_, '_, S>) + Sync> Entry for Work<'_, S, W> {
     #[inline]
     fn run(&self, participant: &mut Participant<'_>) {
-        (self.work)(&mut Pieces {
+        (self.code)(&mut Pieces {
             source: self.source,
             base: self.base,
             meter: self.meter,
@@ -188,12 +188,12 @@ impl<'a, 'p, S: ParallelSource> Piece<'a, 'p, S> {
 
     /// # Safety
     ///
-    /// The result is dropped before `'a` ends.
+    /// The result is dropped before the borrow of the source ends.
     #[inline]
     unsafe fn chunk(&self) -> S::Chunk {
         let last = self.base + u128::from(self.positions.end - 1);
         // SAFETY: 5. the positions are of a segment of the source, and not none. 6. No position is in two pieces, and the methods
-        // that call this use up the piece. 7. As the caller promises: the source is borrowed for `'a`.
+        // that call this use up the piece. 7. As the caller promises: the source is borrowed until then.
         unsafe { self.source.chunk(self.first(), last) }
     }
 

@@ -87,7 +87,7 @@ fn units_are_not_cut() {
             995,
             &EachChunk(|_: &Participant<'_>, chunk: std::ops::Range<u64>| {
                 assert_eq!(chunk.start % 10, 0);
-                assert!(chunk.end % 10 == 0 || chunk.end == 995);
+                assert!(chunk.end.is_multiple_of(10) || chunk.end == 995);
             }),
         );
     }

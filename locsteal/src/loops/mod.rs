@@ -2,19 +2,19 @@
 #![allow(dead_code, reason = "skeleton")]
 
 mod auto;
-pub mod builder;
+pub(crate) mod builder;
 mod collect;
 mod drive;
 mod launch;
 #[cfg(all(test, not(loom)))]
 mod launch_tests;
-pub mod own;
+pub(crate) mod own;
 mod participant;
 pub(crate) mod progress;
 pub mod reduce;
-pub mod site;
+pub(crate) mod site;
 pub mod source;
-pub mod support;
+pub(crate) mod support;
 
 #[cfg(feature = "simulator")]
 pub(crate) use launch::{Plan, Shape};

@@ -62,6 +62,7 @@ pub trait Reduce: Sized {
 
     /// An identity of the same shape as `self`, for types whose values have one: for a `Vec`, as many identities as it has
     /// elements. Otherwise [`identity`](Self::identity).
+    #[must_use]
     fn identity_like(&self) -> Self {
         Self::identity()
     }

@@ -47,9 +47,11 @@ pub(crate) use position_set::PositionSet;
 ///
 /// 1. **Length.** [`length`](Self::length) gives the same answer as long as the source is not changed through `&mut`.
 /// 2. **Items.** The iterator that `chunk(first, last)` returns yields exactly `last - first + 1` items, those of the
-///    positions `first..=last` in this order, and then `None`.
-/// 3. **Sharing.** Chunks of disjoint ranges may be made, used and dropped on several threads at the same time, each
-///    on the thread that made it.
+///    positions `first..=last` in this order, and then `None`; by whichever of its methods it is asked, and if it is a
+///    [`DoubleEndedIterator`] or an [`ExactSizeIterator`], also by those of these traits.
+/// 3. **Sharing.** If the type is [`Sync`], chunks of disjoint ranges may be made, used and dropped on several threads at the
+///    same time, each on the thread that made it. (A loop that is to run needs a source that is; asking for it there and not
+///    here lets the compiler name the type in the way, such as an `Rc`.)
 /// 4. **Ownership.** An item that owns something is handed out by the chunk or dropped with it, never both; items of
 ///    positions that were in no chunk are dropped with the source or not at all.
 ///
@@ -68,7 +70,7 @@ pub(crate) use position_set::PositionSet;
     note = "integer ranges, slices, arrays, `Vec`, and `enumerate`, `zip`, `skip`, `take`, `step_by`, `rev`, `copied`, \
             `cloned` of them can be split; other types join by implementing `locsteal::ParallelSource`"
 )]
-pub unsafe trait ParallelSource: Sync {
+pub unsafe trait ParallelSource {
     /// What an iteration gets.
     type Item;
 
@@ -201,7 +203,7 @@ pub unsafe trait DetachedSource: ParallelSource {}
 /// # Safety
 ///
 /// The promises 1 to 4 of [`ParallelSource`] hold without 6 (nor 7): a chunk makes its items anew, from something that is only
-/// read.
+/// read. A clone has as many items as the original.
 #[diagnostic::on_unimplemented(
     message = "the items of `{Self}` can be had only once",
     label = "a loop of a nest runs over the same items again and again",
@@ -232,6 +234,7 @@ pub trait IntoParallelSource {
     fn into_parallel_source(self) -> Self::Source;
 }
 
+#[diagnostic::do_not_recommend]
 impl<S: ParallelSource> IntoParallelSource for S {
     type Item = S::Item;
     type Source = S;

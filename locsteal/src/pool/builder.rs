@@ -143,7 +143,9 @@ impl PoolBuilder {
         let threads = match self.threads {
             0 => width::default_width(settings.threads, topology.cpus(), Path::new("/")).seats,
             threads => threads,
-        };
+        }
+        // What a loop's announcement has room for.
+        .min(MAX_THREADS);
         let mut seating = Seating::new(&topology, threads).layout(self.layout);
         if let Some(placement) = self.placement.or(settings.placement) {
             seating = seating.placement(placement);

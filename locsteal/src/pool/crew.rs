@@ -15,25 +15,22 @@ use crate::topology::CpuSet;
 #[derive(Debug)]
 pub(crate) struct Crew {
     name: String,
-    /// What the thread that made the pool could run on. Workers that are not confined can too, even if a thread that
-    /// cannot starts them anew.
+    /// What the thread that made the pool could run on: what workers start from, also where a thread that cannot run on
+    /// all of it starts them anew.
     free: Option<CpuSet>,
-    state: Mutex<State>,
+    /// The workers. Locked while they are started, and while they are waited for: workers must not wait for it.
+    threads: Mutex<Vec<JoinHandle<()>>>,
+    /// What kept workers from being started or placed, in words.
+    problems: Mutex<Vec<String>>,
     /// In which of the processes that came of forks the pool was made.
     process: fork::Process,
 }
 
-#[derive(Debug, Default)]
-struct State {
-    threads: Vec<JoinHandle<()>>,
-    /// What kept workers from being started or placed, in words.
-    problems: Vec<String>,
-}
-
 impl Crew {
     pub(crate) fn new(name: String) -> Self {
-        let free = unpinned(|| mask::current().ok());
-        Self { name, free, state: Mutex::default(), process: fork::Process::this() }
+        let free = mask::current().ok();
+        let process = fork::Process::this();
+        Self { name, free, threads: Mutex::default(), problems: Mutex::default(), process }
     }
 
     /// Whether the pool was made in this process, and not in one that it was forked from.
@@ -50,22 +47,23 @@ impl Crew {
         if shared.seats.count() == 1 || !self.is_here() || shared.own_seat().is_some() {
             return;
         }
-        let mut state = match self.state.try_lock() {
-            Ok(state) => state,
-            Err(TryLockError::Poisoned(state)) => state.into_inner(),
+        let mut threads = match self.threads.try_lock() {
+            Ok(threads) => threads,
+            Err(TryLockError::Poisoned(threads)) => threads.into_inner(),
             Err(TryLockError::WouldBlock) => return,
         };
         if shared.width() != 0 {
             return;
         }
-        state.problems.clear();
+        let crew = shared.crew();
+        let mut problems = Vec::new();
         let (started, reports) = mpsc::channel();
         let mut width = 0;
         for seat in 0..shared.seats.count() {
-            match self.start(shared, seat, started.clone()) {
-                Ok(thread) => state.threads.push(thread),
+            match self.start(shared, seat, crew, started.clone()) {
+                Ok(thread) => threads.push(thread),
                 Err(error) => {
-                    state.problems.push(format!(
+                    problems.push(format!(
                         "only {seat} of {} threads could be started: {error}",
                         shared.seats.count()
                     ));
@@ -81,19 +79,20 @@ impl Crew {
             shared.seats.give_up_places();
             unplaced.entry(error.to_string()).or_default().insert(seat);
         }
-        state.problems.extend(unplaced.into_iter().map(|(error, seats)| {
+        problems.extend(unplaced.into_iter().map(|(error, seats)| {
             format!("the workers of seats {seats} could not be confined to their CPUs: {error}")
         }));
-        shared.engage(width.max(1));
+        *lock(&self.problems) = problems;
+        shared.engage(crew, width.max(1));
     }
 
     fn start(
         &self,
         shared: &Arc<Shared>,
         seat: usize,
+        crew: u64,
         started: mpsc::Sender<(usize, io::Error)>,
     ) -> io::Result<JoinHandle<()>> {
-        let crew = shared.crew();
         let (shared, free) = (Arc::clone(shared), self.free.clone());
         let thread = thread::Builder::new().name(format!("{}-{seat}", self.name));
         // Workers inherit the mask of the thread that starts them, which may be pinned for the time of a job.
@@ -118,9 +117,9 @@ impl Crew {
             shared.dismiss();
             return;
         }
-        let mut state = self.lock();
+        let mut threads = lock(&self.threads);
         shared.dismiss();
-        for thread in state.threads.drain(..) {
+        for thread in threads.drain(..) {
             // A worker that panicked has said so itself.
             let _ = thread.join();
         }
@@ -128,33 +127,33 @@ impl Crew {
 
     pub(crate) fn problems(&self) -> Vec<String> {
         if self.is_here() {
-            self.lock().problems.clone()
+            lock(&self.problems).clone()
         } else {
             vec!["this process is the child of a fork, and threads stay with the parent".into()]
         }
     }
+}
 
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Gives the calling thread, a worker, the mask that it is to have.
 fn put_in_place(home: &Home, free: Option<&CpuSet>) -> io::Result<()> {
-    match (&home.mask, free) {
-        (Some(mask), _) => guard_pin::settle(mask),
+    let freed = match free {
         // Not where it has it anyway: a mask that a thread asked for keeps it from CPUs that the process gains later.
-        (None, Some(mask)) if mask::current().is_ok_and(|now| now != *mask) => mask::set(mask),
-        (None, _) => Ok(()),
-    }
+        Some(free) if mask::current().is_ok_and(|now| now != *free) => mask::set(free),
+        _ => Ok(()),
+    };
+    home.mask.as_ref().map_or(freed, guard_pin::settle)
 }
 
 impl Drop for Crew {
     fn drop(&mut self) {
         if !self.is_here() {
             // The threads are the parent's: their handles mean nothing here.
-            let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
-            state.threads.drain(..).for_each(std::mem::forget);
+            let threads = self.threads.get_mut().unwrap_or_else(PoisonError::into_inner);
+            threads.drain(..).for_each(std::mem::forget);
         }
     }
 }

@@ -29,11 +29,15 @@ pub use recording::Recording;
 use crew::Crew;
 pub(crate) use fork::Process;
 pub(crate) use lane::{Epoch, Lane, Notice};
+#[cfg(any(feature = "simulator", test))]
+pub(crate) use seats::Seats;
+#[cfg(feature = "simulator")]
+pub(crate) use shared::PATIENCE;
 pub(crate) use shared::{Shared, Ticket};
 pub(crate) use side_work::SideWork;
+#[cfg(all(test, loom))]
+pub(crate) use sleep::Sleepers;
 pub(crate) use sleep::{Bell, lock};
-#[cfg(feature = "simulator")]
-pub(crate) use {seats::Seats, shared::PATIENCE};
 
 use crate::stats::Stats;
 

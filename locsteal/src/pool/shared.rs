@@ -29,9 +29,8 @@ pub(crate) struct Shared {
     /// Lanes from this one on have never been used; workers need not watch them.
     lanes_used: AtomicUsize,
     pub(crate) sleepers: Sleepers,
-    /// How many seats have a worker: the widest loop. 0: no crew is there.
-    width: AtomicUsize,
-    /// Which crew is meant to work; a worker of another one ends.
+    /// Which crew is meant to work, and how many seats have a worker of it ([`WIDTH_BITS`] bits): the widest loop. A
+    /// worker of another crew ends. Width 0: no crew is there.
     crew: AtomicU64,
     /// Each written by the worker of its seat only.
     counters: Box<[CachePadded<Counters>]>,
@@ -47,6 +46,9 @@ pub(crate) struct Shared {
     /// See [`View::patience`].
     patience: u64,
 }
+
+const WIDTH_BITS: u32 = 16;
+const WIDTH_MASK: u64 = (1 << WIDTH_BITS) - 1;
 
 thread_local! {
     /// The pool and the seat that the current thread works for, and the lane it took last.
@@ -112,7 +114,6 @@ impl Shared {
             lanes: (0..lanes).map(|_| Lane::new(count)).collect(),
             lanes_used: AtomicUsize::new(0),
             sleepers: Sleepers::new(count),
-            width: AtomicUsize::new(0),
             crew: AtomicU64::new(0),
             counters: (0..count).map(|_| CachePadded::new(Counters::default())).collect(),
             recorder: Recorder::default(),
@@ -128,23 +129,33 @@ impl Shared {
     /// How many seats have a worker; 0: no crew is there.
     #[inline]
     pub(crate) fn width(&self) -> usize {
-        self.width.load(Ordering::Relaxed)
+        (self.crew.load(Ordering::Relaxed) & WIDTH_MASK) as usize
     }
 
     pub(crate) fn crew(&self) -> u64 {
         // Acquire: pairs with `dismiss`, so that a worker that ends has seen all that came before.
-        self.crew.load(Ordering::Acquire)
+        self.crew.load(Ordering::Acquire) >> WIDTH_BITS
     }
 
-    /// A crew of `width` workers is there.
-    pub(crate) fn engage(&self, width: usize) {
-        self.width.store(width, Ordering::Relaxed);
+    /// `width` workers of `crew` are there; unless it has been dismissed meanwhile.
+    pub(crate) fn engage(&self, crew: u64, width: usize) {
+        let absent = crew << WIDTH_BITS;
+        let there = absent | width as u64;
+        let _ = self.crew.compare_exchange(absent, there, Ordering::Relaxed, Ordering::Relaxed);
     }
 
-    /// Sends the present crew home: every worker ends once it is idle.
+    /// Sends the present crew home: every worker ends once it is idle. In one step, so that the width of a crew that is
+    /// just being engaged does not outlive it.
     pub(crate) fn dismiss(&self) {
-        self.width.store(0, Ordering::Relaxed);
-        self.crew.fetch_add(1, Ordering::AcqRel);
+        let mut seen = self.crew.load(Ordering::Relaxed);
+        while let Err(now) = self.crew.compare_exchange_weak(
+            seen,
+            (seen >> WIDTH_BITS).wrapping_add(1) << WIDTH_BITS,
+            Ordering::AcqRel,
+            Ordering::Relaxed,
+        ) {
+            seen = now;
+        }
         self.sleepers.published();
         for seat in 0..self.seats.count() {
             self.sleepers.wake(seat);

@@ -81,6 +81,15 @@ impl Sleepers {
     /// Last step: sleeps until woken.
     pub(crate) fn sleep(&self, seat: usize) {
         self.bells[seat].wait();
+        // Set still if the ring was a parting one.
+        self.clear_bit(seat);
+    }
+
+    /// The worker of `seat` ends. While it does, one of a later crew may be at the seat already, and the two share a bit
+    /// and a bell: the one may have cleared the other's bit, or taken its ring. So whoever sleeps there is woken, to
+    /// look once more.
+    pub(crate) fn part(&self, seat: usize) {
+        self.bells[seat].ring();
     }
 
     /// To be called between publishing work and looking for sleepers.

@@ -31,6 +31,7 @@ pub(crate) fn work(shared: &Shared, seat: usize, crew: u64) {
         }
     }
     watch.side.depart();
+    shared.sleepers.part(seat);
 }
 
 /// Which loop of each lane the worker has dealt with.
@@ -83,7 +84,7 @@ impl Side<'_> {
     }
 
     fn waits(&self) -> bool {
-        self.shared.side_work().is_some_and(|work| work.waits())
+        self.shared.side_work().is_some_and(super::side_work::SideWork::waits)
     }
 
     fn depart(&self) {

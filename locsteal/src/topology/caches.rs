@@ -12,8 +12,6 @@ use super::sysfs::Losses;
 /// A CPU's highest-level data or unified cache.
 struct Leaf {
     index: usize,
-    /// No leaf has a higher index.
-    is_last: bool,
     level: u32,
     shared: CpuSet,
 }
@@ -88,14 +86,11 @@ impl Found {
 
 /// Whether a CPU that another one names as sharing its highest cache says the same.
 ///
-/// It saves most of the reading: where the last cache of one CPU is its highest, a CPU with the same
-/// sharing set under that index, and none of a higher index, has it as its highest one too. Where
-/// anything differs, all caches of the CPU must be looked at.
+/// It saves most of the reading: a CPU with the same sharing set under the same index, and none of a
+/// higher index, has that cache as its highest too. Where anything differs, all caches of the CPU
+/// must be looked at.
 fn confirms(files: &mut KernelFiles<'_>, cpu: usize, leaf: &Leaf) -> bool {
-    leaf.is_last
-        && files
-            .list(&path(cpu, leaf.index, "shared_cpu_list"))
-            .is_ok_and(|shared| shared == leaf.shared)
+    files.list(&path(cpu, leaf.index, "shared_cpu_list")).is_ok_and(|shared| shared == leaf.shared)
         && !files.exists(&format!("cpu/cpu{cpu}/cache/index{}", leaf.index + 1))
 }
 
@@ -132,10 +127,7 @@ fn highest_leaf(
             Err(error) => Err(error),
         };
         match shared {
-            Ok(shared) => {
-                let is_last = indices.last() == Some(&index);
-                return Some(Leaf { index, is_last, level, shared });
-            }
+            Ok(shared) => return Some(Leaf { index, level, shared }),
             Err(error) => keep(error),
         }
     }

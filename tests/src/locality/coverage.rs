@@ -24,35 +24,36 @@ pub(super) fn check(setting: &Setting) -> usize {
     let mut cases = 0;
     for width in 1..=allowed.len() {
         let pool = Pool::builder().threads(width).layout(Layout::Spread).build().expect("a pool");
-        cases += on_pool(&pool, |cpu| assert!(allowed.contains(&cpu), "ran on CPU {cpu}"));
-    }
-    cases
-}
-
-/// Every schedule and locality on a pool; each participant says where it runs.
-///
-/// # Panics
-///
-/// If an iteration does not run exactly once.
-pub(super) fn on_pool(pool: &Pool, runs_on: impl Fn(usize) + Sync) -> usize {
-    let mut cases = 0;
-    let width = pool.threads();
-    for schedule in SCHEDULES {
         for locality in [Locality::Llc, Locality::Node, Locality::Flat] {
-            for len in [width.saturating_sub(1), width, 3 * width + 1, 40 * width + 7] {
-                let counts: Vec<AtomicU32> = (0..len).map(|_| AtomicU32::new(0)).collect();
-                let each = locsteal::range(0..len).pool(pool).schedule(schedule);
-                each.locality(locality).for_each_chunk(|chunk| {
-                    runs_on(current_cpu());
-                    for count in &counts[chunk] {
-                        count.fetch_add(1, Relaxed);
-                    }
+            for len in [width - 1, width, 3 * width + 1, 40 * width + 7] {
+                cases += each_once(&pool, locality, len, |cpu| {
+                    assert!(allowed.contains(&cpu), "ran on CPU {cpu}");
                 });
-                let wrong = counts.iter().position(|count| count.load(Relaxed) != 1);
-                assert_eq!(wrong, None, "{schedule:?}, {locality:?}, {len} iterations, {width}");
-                cases += 1;
             }
         }
     }
     cases
+}
+
+/// Loops of this length in every schedule; each participant says on which CPU it runs.
+pub(super) fn each_once(
+    pool: &Pool,
+    locality: Locality,
+    len: usize,
+    runs_on: impl Fn(usize) + Sync,
+) -> usize {
+    for schedule in SCHEDULES {
+        let counts: Vec<AtomicU32> = (0..len).map(|_| AtomicU32::new(0)).collect();
+        let each = locsteal::range(0..len).pool(pool).schedule(schedule);
+        each.locality(locality).for_each_chunk(|chunk| {
+            runs_on(current_cpu());
+            for count in &counts[chunk] {
+                count.fetch_add(1, Relaxed);
+            }
+        });
+        let wrong = counts.iter().position(|count| count.load(Relaxed) != 1);
+        let seats = pool.threads();
+        assert_eq!(wrong, None, "{schedule:?}, {locality:?}, {len} iterations, {seats} seats");
+    }
+    SCHEDULES.len()
 }

@@ -34,7 +34,7 @@ fn change_amid_a_loop(pool: &Watched, gone: &Numbers, change: impl FnOnce() + Se
         changed = pool.masks();
     });
     let own = own_mask();
-    let cases = coverage::on_pool(pool, |_| {});
+    let cases = coverage::each_once(pool, Locality::Llc, 1000, |_| {});
     let after = pool.masks();
     // Who is confined to CPUs that are gone gets another mask from the kernel, but only when it is woken.
     for (seat, mask) in changed.iter().filter(|(_, mask)| !mask.is_subset(gone)) {
@@ -131,7 +131,9 @@ fn shrink_group(setting: &Setting, group: &Path, placement: Placement) -> usize 
     });
     // Started afresh, workers whose places are gone run where they may.
     pool.shutdown();
-    cases += coverage::on_pool(&pool, |cpu| assert!(few.contains(&cpu), "ran on CPU {cpu}"));
+    cases += coverage::each_once(&pool, Locality::Llc, 1000, |cpu| {
+        assert!(few.contains(&cpu), "ran on CPU {cpu}");
+    });
     assert!(pool.masks().values().all(|mask| mask.is_subset(&few)), "{:?}", pool.masks());
     drop(pool);
     // What is made now knows only what is left.
@@ -160,7 +162,9 @@ fn unplug(setting: &Setting, placement: Placement) -> usize {
     let pool = pool(setting, placement);
     let mut cases = change_amid_a_loop(&pool, &off, || switch("0"));
     pool.shutdown();
-    cases += coverage::on_pool(&pool, |cpu| assert!(!off.contains(&cpu), "ran on CPU {cpu}"));
+    cases += coverage::each_once(&pool, Locality::Llc, 1000, |cpu| {
+        assert!(!off.contains(&cpu), "ran on CPU {cpu}");
+    });
     drop(pool);
     let left: Numbers = &machine.allowed - &off;
     assert!(Topology::detect().cpus().iter().eq(left.iter().copied()));

@@ -28,7 +28,8 @@ impl Seated {
     ///
     /// If there is no such pool.
     pub fn new(builder: PoolBuilder, nearness: impl Fn(usize, usize) -> Nearness) -> Self {
-        let pool = builder.build().expect("a pool");
+        // Where CPUs are emulated, spinning takes time from those who have something to do.
+        let pool = builder.spin(Duration::ZERO).build().expect("a pool");
         let seats = 0..pool.threads();
         let row = |from| seats.clone().map(|to| nearness(from, to)).collect();
         Self { nearness: seats.clone().map(row).collect(), pool }
@@ -129,7 +130,7 @@ fn on(machine: &Machine, width: usize, placement: Placement, layout: Layout) -> 
     Pool::builder().threads(width).placement(placement).layout(layout).near(near)
 }
 
-/// One case of [`check_order`].
+/// One loop on which a seat is let go, and all others are held.
 ///
 /// # Panics
 ///
@@ -187,7 +188,7 @@ pub(super) fn check_crossing(setting: &Setting) -> usize {
     (0..cpus).filter(|&thief| stays_near_after_crossing(&seated, thief)).count()
 }
 
-/// One case of [`check_crossing`]; `false` if the machine has no such case.
+/// One loop on which a seat goes far, and then a neighbour; `false` if the machine has no two such seats.
 ///
 /// # Panics
 ///
@@ -255,7 +256,7 @@ pub(super) fn check_rescue(setting: &Setting) -> usize {
     cases
 }
 
-/// One case of [`check_rescue`], with blocks of so many iterations: from 1024 on they are protected for a while.
+/// One loop of which the calling thread runs everything. From blocks of 1024 iterations on they are protected for a while.
 ///
 /// # Panics
 ///

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Deref;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::time::Duration;
 
 use locsteal::{Pool, PoolBuilder};
 
@@ -19,7 +20,9 @@ impl Watched {
     pub(super) fn new(builder: PoolBuilder) -> Self {
         static MADE: AtomicUsize = AtomicUsize::new(0);
         let name = format!("seat{}", MADE.fetch_add(1, Relaxed));
-        Self { pool: builder.name(&*name).build().expect("a pool"), name }
+        // Where CPUs are emulated, spinning takes time from those who have something to do.
+        let builder = builder.spin(Duration::ZERO).name(&*name);
+        Self { pool: builder.build().expect("a pool"), name }
     }
 
     /// The workers by seat. A pool of one has none.

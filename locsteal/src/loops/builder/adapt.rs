@@ -75,7 +75,7 @@ impl<'a, S: ParallelSource> Loop<'a, S> {
     where
         S: ParallelSource<Item = &'t T>,
     {
-        self.with_source(|source| source.copied::<T>())
+        self.with_source(S::copied)
     }
 
     /// Clones of what the items refer to, each made when its iteration begins.
@@ -84,7 +84,7 @@ impl<'a, S: ParallelSource> Loop<'a, S> {
     where
         S: ParallelSource<Item = &'t T>,
     {
-        self.with_source(|source| source.cloned::<T>())
+        self.with_source(S::cloned)
     }
 
     /// All pairs of an item and one of `inner`, in the order of two nested loops, as one loop.

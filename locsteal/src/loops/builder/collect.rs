@@ -22,7 +22,10 @@ impl<S: ParallelSource> Loop<'_, S> {
     /// # Panics
     ///
     /// If the vector would be larger than `isize::MAX` bytes.
-    pub fn collect_vec<T: Send>(self, map: impl Fn(S::Item) -> T + Sync) -> Vec<T> {
+    pub fn collect_vec<T: Send>(self, map: impl Fn(S::Item) -> T + Sync) -> Vec<T>
+    where
+        S: Sync,
+    {
         let mut values = Vec::new();
         self.collect_into(&mut values, map);
         values
@@ -35,7 +38,10 @@ impl<S: ParallelSource> Loop<'_, S> {
     /// # Panics
     ///
     /// If the vector would be larger than `isize::MAX` bytes.
-    pub fn collect_into<T: Send>(self, values: &mut Vec<T>, map: impl Fn(S::Item) -> T + Sync) {
+    pub fn collect_into<T: Send>(self, values: &mut Vec<T>, map: impl Fn(S::Item) -> T + Sync)
+    where
+        S: Sync,
+    {
         values.clear();
         let count = self.count();
         values.reserve_exact(count);
@@ -73,6 +79,7 @@ impl<S: ParallelSource> Loop<'_, S> {
     pub fn try_collect_vec<R>(self, map: impl Fn(S::Item) -> R + Sync) -> R::With<Vec<R::Output>>
     where
         R: Attempt<Output: Send, Exit: Send>,
+        S: Sync,
     {
         let count = self.count();
         let mut values = Vec::with_capacity(count);

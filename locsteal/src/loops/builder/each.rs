@@ -17,7 +17,10 @@ impl<S: ParallelSource> Loop<'_, S> {
     /// assert_eq!(sum.into_inner(), 10);
     /// ```
     #[inline]
-    pub fn for_each(self, body: impl Fn(S::Item) + Sync) {
+    pub fn for_each(self, body: impl Fn(S::Item) + Sync)
+    where
+        S: Sync,
+    {
         self.drive(|pieces| {
             while let Some(piece) = pieces.next() {
                 piece.run(&body);
@@ -41,7 +44,9 @@ impl<S: ParallelSource> Loop<'_, S> {
         self,
         init: impl Fn() -> L + Sync,
         body: impl Fn(&mut L, S::Item) + Sync,
-    ) {
+    ) where
+        S: Sync,
+    {
         self.drive(|pieces| {
             let mut state = None;
             while let Some(piece) = pieces.next() {
@@ -70,6 +75,7 @@ impl<S: ParallelSource> Loop<'_, S> {
     pub fn for_each_chunk(self, body: impl Fn(S::Chunk) + Sync)
     where
         S: DetachedSource,
+        S: Sync,
     {
         self.drive(|pieces| {
             while let Some(piece) = pieces.next() {

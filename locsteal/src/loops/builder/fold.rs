@@ -20,7 +20,10 @@ impl<S: ParallelSource> Loop<'_, S> {
         identity: impl Fn() -> A + Sync,
         fold: impl Fn(&mut A, S::Item) + Sync,
         merge: impl Fn(&mut A, A) + Sync,
-    ) -> Option<A> {
+    ) -> Option<A>
+    where
+        S: Sync,
+    {
         if self.reproducible {
             return self.accumulate_in_order(identity, fold, merge);
         }
@@ -44,7 +47,10 @@ impl<S: ParallelSource> Loop<'_, S> {
         identity: impl Fn() -> A + Sync,
         fold: impl Fn(&mut A, S::Item) + Sync,
         merge: impl Fn(&mut A, A) + Sync,
-    ) -> Option<A> {
+    ) -> Option<A>
+    where
+        S: Sync,
+    {
         let mut total = None;
         self.drive_segments(|segment| {
             let leaves = Leaves::new(segment.length());
@@ -89,7 +95,10 @@ impl<S: ParallelSource> Loop<'_, S> {
         identity: impl Fn() -> A + Sync,
         fold: impl Fn(&mut A, S::Item) + Sync,
         combine: impl Fn(&mut A, A) + Sync,
-    ) -> A {
+    ) -> A
+    where
+        S: Sync,
+    {
         self.accumulate(&identity, fold, combine).unwrap_or_else(identity)
     }
 
@@ -114,7 +123,10 @@ impl<S: ParallelSource> Loop<'_, S> {
         identity: impl Fn() -> A + Sync,
         map: impl Fn(S::Item) -> A + Sync,
         combine: impl Fn(A, A) -> A + Sync,
-    ) -> A {
+    ) -> A
+    where
+        S: Sync,
+    {
         let merge = |mine: &mut Option<A>, other: Option<A>| {
             // `None` only after a panic in `combine`, and then nobody asks any more.
             if let (Some(a), Some(b)) = (mine.take(), other) {
@@ -140,7 +152,10 @@ impl<S: ParallelSource> Loop<'_, S> {
     /// assert_eq!((sum.0, max.0), (4950, Some(99)));
     /// ```
     #[inline]
-    pub fn reduce<R: Reduce + Send>(self, body: impl Fn(&mut R, S::Item) + Sync) -> R {
+    pub fn reduce<R: Reduce + Send>(self, body: impl Fn(&mut R, S::Item) + Sync) -> R
+    where
+        S: Sync,
+    {
         self.fold_reduce(R::identity, body, R::combine)
     }
 
@@ -149,6 +164,7 @@ impl<S: ParallelSource> Loop<'_, S> {
     pub fn sum<T>(self, map: impl Fn(S::Item) -> T + Sync) -> T
     where
         T: iter::Sum<T> + AddAssign + Send,
+        S: Sync,
     {
         let zero = || iter::empty::<T>().sum();
         self.fold_reduce(zero, |sum, item| *sum += map(item), |sum, other| *sum += other)
@@ -159,6 +175,7 @@ impl<S: ParallelSource> Loop<'_, S> {
     pub fn product<T>(self, map: impl Fn(S::Item) -> T + Sync) -> T
     where
         T: iter::Product<T> + MulAssign + Send,
+        S: Sync,
     {
         let one = || iter::empty::<T>().product();
         self.fold_reduce(
@@ -173,13 +190,19 @@ impl<S: ParallelSource> Loop<'_, S> {
     /// The smallest of what `map` makes of the items; `None` if there are none. A NaN is the smallest only if there is nothing
     /// else.
     #[inline]
-    pub fn min<T: PartialOrd + Send>(self, map: impl Fn(S::Item) -> T + Sync) -> Option<T> {
+    pub fn min<T: PartialOrd + Send>(self, map: impl Fn(S::Item) -> T + Sync) -> Option<T>
+    where
+        S: Sync,
+    {
         self.reduce(|min: &mut reduce::Min<T>, item| min.see(map(item))).0
     }
 
     /// The largest of what `map` makes of the items; `None` if there are none. A NaN is the largest only if there is nothing else.
     #[inline]
-    pub fn max<T: PartialOrd + Send>(self, map: impl Fn(S::Item) -> T + Sync) -> Option<T> {
+    pub fn max<T: PartialOrd + Send>(self, map: impl Fn(S::Item) -> T + Sync) -> Option<T>
+    where
+        S: Sync,
+    {
         self.reduce(|max: &mut reduce::Max<T>, item| max.see(map(item))).0
     }
 }

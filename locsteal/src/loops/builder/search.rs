@@ -43,7 +43,10 @@ impl<S: ParallelSource> Loop<'_, S> {
     pub(super) fn until<E: Send>(
         self,
         body: impl Fn(u128, S::Item) -> ControlFlow<E> + Sync,
-    ) -> Option<E> {
+    ) -> Option<E>
+    where
+        S: Sync,
+    {
         let lowest = Lowest::new();
         let exit = self.drive(|pieces| {
             while let Some(piece) = pieces.next() {
@@ -76,6 +79,7 @@ impl<S: ParallelSource> Loop<'_, S> {
     pub fn try_for_each<R>(self, body: impl Fn(S::Item) -> R + Sync) -> R::With<()>
     where
         R: Attempt<Output = (), Exit: Send>,
+        S: Sync,
     {
         match self.until(|_, item| body(item).branch()) {
             None => R::from_output(()),
@@ -93,6 +97,7 @@ impl<S: ParallelSource> Loop<'_, S> {
     pub fn find_first(self, predicate: impl Fn(&S::Item) -> bool + Sync) -> Option<S::Item>
     where
         S: ParallelSource<Item: Send>,
+        S: Sync,
     {
         self.find_map_first(|item| predicate(&item).then_some(item))
     }
@@ -104,7 +109,10 @@ impl<S: ParallelSource> Loop<'_, S> {
     /// assert_eq!(locsteal::source(&fields).find_map_first(|text| text.parse().ok()), Some(80));
     /// ```
     #[inline]
-    pub fn find_map_first<T: Send>(self, map: impl Fn(S::Item) -> Option<T> + Sync) -> Option<T> {
+    pub fn find_map_first<T: Send>(self, map: impl Fn(S::Item) -> Option<T> + Sync) -> Option<T>
+    where
+        S: Sync,
+    {
         self.until(|_, item| match map(item) {
             Some(found) => ControlFlow::Break(found),
             None => ControlFlow::Continue(()),
@@ -117,7 +125,10 @@ impl<S: ParallelSource> Loop<'_, S> {
     /// assert!(locsteal::range(0..1000).any(|i| i * i == 961));
     /// ```
     #[inline]
-    pub fn any(self, predicate: impl Fn(S::Item) -> bool + Sync) -> bool {
+    pub fn any(self, predicate: impl Fn(S::Item) -> bool + Sync) -> bool
+    where
+        S: Sync,
+    {
         self.find_map_first(|item| predicate(item).then_some(())).is_some()
     }
 
@@ -127,7 +138,10 @@ impl<S: ParallelSource> Loop<'_, S> {
     /// assert!(locsteal::range(0..1000).all(|i| i < 1000));
     /// ```
     #[inline]
-    pub fn all(self, predicate: impl Fn(S::Item) -> bool + Sync) -> bool {
+    pub fn all(self, predicate: impl Fn(S::Item) -> bool + Sync) -> bool
+    where
+        S: Sync,
+    {
         !self.any(|item| !predicate(item))
     }
 }

@@ -2,11 +2,12 @@
 
 use super::Loop;
 use crate::loops::source::{
-    ExactSource, IndexedSource, IntoParallelSource, OutOfBounds, ParallelSliceMut, Whole,
+    ExactSource, IndexedSource, IntoParallelSource, OutOfBounds, ParallelSliceMut, ParallelSource,
+    Whole,
 };
 
 /// Running it with parts of an array, each owned by one iteration.
-impl<S: IndexedSource<Whole>> Loop<'_, S> {
+impl<S: ParallelSource> Loop<'_, S> {
     /// Calls `body` with each index `i` and with `&mut array[i]`.
     ///
     /// ```
@@ -19,9 +20,12 @@ impl<S: IndexedSource<Whole>> Loop<'_, S> {
     ///
     /// If the loop has an index that the array does not have; then no iteration is run.
     #[track_caller]
-    pub fn for_each_mut<T: Send>(self, array: &mut [T], body: impl Fn(S::Item, &mut T) + Sync) {
+    pub fn for_each_mut<T: Send>(self, array: &mut [T], body: impl Fn(S::Item, &mut T) + Sync)
+    where
+        S: IndexedSource<Whole> + Sync,
+    {
         let parts = array.into_parallel_source();
-        self.with_parts(parts, |index, part| body(index, part));
+        self.with_parts(parts, body);
     }
 
     /// Calls `body` with each index `i` and with `&mut array[i * size..(i + 1) * size]`.
@@ -48,14 +52,19 @@ impl<S: IndexedSource<Whole>> Loop<'_, S> {
         array: &mut [T],
         size: usize,
         body: impl Fn(S::Item, &mut [T]) + Sync,
-    ) {
+    ) where
+        S: IndexedSource<Whole> + Sync,
+    {
         let parts = array.par_chunks_exact_mut(size);
-        self.with_parts(parts, |index, part| body(index, part));
+        self.with_parts(parts, body);
     }
 
     #[inline]
     #[track_caller]
-    fn with_parts<W: ExactSource>(self, parts: W, body: impl Fn(S::Item, W::Item) + Sync) {
+    fn with_parts<W: ExactSource>(self, parts: W, body: impl Fn(S::Item, W::Item) + Sync)
+    where
+        S: IndexedSource<Whole> + Sync,
+    {
         let aligned = match self.source.checked_align(parts) {
             Ok(aligned) => aligned,
             Err(OutOfBounds { index, length }) => {
@@ -65,6 +74,6 @@ impl<S: IndexedSource<Whole>> Loop<'_, S> {
                 )
             }
         };
-        self.zip(aligned).for_each(|(index, part)| body(index, part));
+        self.zip(aligned).for_each(move |(index, part)| body(index, part));
     }
 }

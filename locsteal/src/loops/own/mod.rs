@@ -12,6 +12,6 @@ mod window;
 
 pub use area::{Area, Chunks, Elements};
 pub use array::{Own, OwnByIteration, ParallelArray};
-pub use grid::{Grid, Numbered, Owning};
+pub use grid::{Grid, Numbered, Owned, Owning};
 pub use indices::{Indices, ItemIndex, Stride};
 pub use window::{At, Element, Window};

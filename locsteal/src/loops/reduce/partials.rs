@@ -54,7 +54,7 @@ mod tests {
                 let partials = &partials;
                 scope.spawn(move || {
                     partials.add(vec![participant], |mine: &mut Vec<i32>, mut other| {
-                        mine.append(&mut other)
+                        mine.append(&mut other);
                     });
                 });
             }

@@ -79,7 +79,9 @@ impl<K: Eq + Hash, V: Reduce, S: BuildHasher + Default> Reduce for HashMap<K, V,
         for (key, value) in other {
             match self.get_mut(&key) {
                 Some(mine) => mine.combine(value),
-                None => drop(self.insert(key, value)),
+                None => {
+                    self.insert(key, value);
+                }
             }
         }
     }
@@ -95,7 +97,9 @@ impl<K: Ord, V: Reduce> Reduce for BTreeMap<K, V> {
         for (key, value) in other {
             match self.get_mut(&key) {
                 Some(mine) => mine.combine(value),
-                None => drop(self.insert(key, value)),
+                None => {
+                    self.insert(key, value);
+                }
             }
         }
     }
@@ -130,7 +134,6 @@ macro_rules! tuples {
                 ($($name::identity(),)*)
             }
 
-            #[allow(unused_variables, reason = "the empty tuple has no parts")]
             fn combine(&mut self, other: Self) {
                 $(self.$at.combine(other.$at);)*
             }
@@ -142,7 +145,12 @@ macro_rules! tuples {
     };
 }
 
-tuples!();
+impl Reduce for () {
+    fn identity() -> Self {}
+
+    fn combine(&mut self, (): ()) {}
+}
+
 tuples!(A 0);
 tuples!(A 0, B 1);
 tuples!(A 0, B 1, C 2);

@@ -26,6 +26,7 @@ pub trait Countable: Copy + PartialOrd + Send + Sync + Debug + sealed::Sealed {
 
     /// The value that is `steps` after `self`. It must exist.
     #[doc(hidden)]
+    #[must_use]
     fn forward(self, steps: u128) -> Self;
 
     /// The values `first..=last`, where `first <= last`.

@@ -22,9 +22,9 @@ impl<T> Copy for DequeSource<'_, T> {}
 // SAFETY:
 // 1. The deque is borrowed and its length does not change.
 // 2. `range` gives these elements in order.
-// 3. A chunk is a shared reference into the deque, and `T: Sync`.
+// 3. A chunk is a shared reference into the deque; the source is `Sync` only if `T` is.
 // 4. Items are references and own nothing.
-unsafe impl<'a, T: Sync> ParallelSource for DequeSource<'a, T> {
+unsafe impl<'a, T> ParallelSource for DequeSource<'a, T> {
     type Item = &'a T;
     type Chunk = vec_deque::Iter<'a, T>;
 
@@ -38,12 +38,12 @@ unsafe impl<'a, T: Sync> ParallelSource for DequeSource<'a, T> {
 }
 
 // SAFETY: a chunk refers to the deque.
-unsafe impl<T: Sync> DetachedSource for DequeSource<'_, T> {}
+unsafe impl<T> DetachedSource for DequeSource<'_, T> {}
 
 // SAFETY: a chunk holds shared references to a deque that no source changes.
-unsafe impl<T: Sync> RepeatableSource for DequeSource<'_, T> {}
+unsafe impl<T> RepeatableSource for DequeSource<'_, T> {}
 
-impl<'a, T: Sync> IntoParallelSource for &'a VecDeque<T> {
+impl<'a, T> IntoParallelSource for &'a VecDeque<T> {
     type Item = &'a T;
     type Source = DequeSource<'a, T>;
 
@@ -53,7 +53,7 @@ impl<'a, T: Sync> IntoParallelSource for &'a VecDeque<T> {
 }
 
 /// Moves the elements of the deque into one piece first, which takes time if they are in two.
-impl<'a, T: Send> IntoParallelSource for &'a mut VecDeque<T> {
+impl<'a, T> IntoParallelSource for &'a mut VecDeque<T> {
     type Item = &'a mut T;
     type Source = SliceMutSource<'a, T>;
 
@@ -63,7 +63,7 @@ impl<'a, T: Send> IntoParallelSource for &'a mut VecDeque<T> {
 }
 
 /// Moves the elements of the deque to the front of its memory first, which takes time if they are not there.
-impl<T: Send> IntoParallelSource for VecDeque<T> {
+impl<T> IntoParallelSource for VecDeque<T> {
     type Item = T;
     type Source = OwnedVec<T>;
 

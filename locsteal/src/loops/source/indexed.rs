@@ -6,11 +6,17 @@ use std::marker::PhantomData;
 
 use super::{DetachedSource, Length, ParallelSource};
 
-/// A source whose chunks can be run through from both ends and know how many items they have left, as those of slices
-/// can. Implemented for every source of which that is true.
-pub trait ExactSource: ParallelSource<Chunk: DoubleEndedIterator + ExactSizeIterator> {}
+/// A source that can be shared and whose chunks can be run through from both ends and know how many items they have left, as
+/// those of slices can. Implemented for every source of which that is true.
+pub trait ExactSource:
+    ParallelSource<Chunk: DoubleEndedIterator + ExactSizeIterator> + Sync
+{
+}
 
-impl<S> ExactSource for S where S: ParallelSource<Chunk: DoubleEndedIterator + ExactSizeIterator> {}
+impl<S> ExactSource for S where
+    S: ParallelSource<Chunk: DoubleEndedIterator + ExactSizeIterator> + Sync
+{
+}
 
 /// Where in an item the index stands that says what the iteration owns: the item is the index.
 #[derive(Clone, Copy, Debug)]

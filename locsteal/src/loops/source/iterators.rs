@@ -18,7 +18,7 @@ mod sealed {
 
 /// An iterator of the standard library that is cheap to clone and that moves ahead by any number of items in one step, with
 /// no side effect.
-pub trait Seek: Iterator + Clone + Sync + sealed::Sealed {}
+pub trait Seek: Iterator + Clone + sealed::Sealed {}
 
 /// The items of an iterator that can move ahead in one step.
 #[derive(Clone, Debug)]
@@ -44,7 +44,8 @@ impl<I: Seek> SeekSource<I> {
 // 1. The length is a plain value that nothing changes.
 // 2. A clone that has been moved ahead by `first` items yields the items from `first` on, and `take` ends it. That there are
 //    enough follows from `length`, which the iterators that are `Seek` tell exactly.
-// 3. A chunk is a clone; `Seek` has `Sync`, and all types that are `Seek` hold shared references or plain values.
+// 3. A chunk is a clone. All types that are `Seek` hold shared references or plain values, and are `Sync` only if what they refer to
+//    is.
 // 4. Items are references or plain values.
 unsafe impl<I: Seek> ParallelSource for SeekSource<I> {
     type Item = I::Item;
@@ -110,16 +111,16 @@ seek_ranges!(u8, i8, u16, i16, u32, i32, usize, isize);
 seek_ranges!(u64, i64);
 
 seek! {
-    impl['a, T: Sync] for slice::Iter<'a, T>;
+    impl['a, T] for slice::Iter<'a, T>;
 }
 
 seek_and_split! {
-    impl['a, T: Sync] for slice::Chunks<'a, T>;
-    impl['a, T: Sync] for slice::ChunksExact<'a, T>;
-    impl['a, T: Sync] for slice::RChunks<'a, T>;
-    impl['a, T: Sync] for slice::RChunksExact<'a, T>;
-    impl['a, T: Sync] for slice::Windows<'a, T>;
-    impl['a, T: Sync] for vec_deque::Iter<'a, T>;
+    impl['a, T] for slice::Chunks<'a, T>;
+    impl['a, T] for slice::ChunksExact<'a, T>;
+    impl['a, T] for slice::RChunks<'a, T>;
+    impl['a, T] for slice::RChunksExact<'a, T>;
+    impl['a, T] for slice::Windows<'a, T>;
+    impl['a, T] for vec_deque::Iter<'a, T>;
     impl['a] for str::Bytes<'a>;
     impl[I: Seek] for iter::Enumerate<I>;
     impl[I: Seek] for iter::Skip<I>;
@@ -129,7 +130,7 @@ seek_and_split! {
     impl['a, T: Copy + 'a, I: Seek<Item = &'a T>] for iter::Copied<I>;
 }
 
-impl<'a, T: Sync> IntoParallelSource for slice::Iter<'a, T> {
+impl<'a, T> IntoParallelSource for slice::Iter<'a, T> {
     type Item = &'a T;
     type Source = SliceSource<'a, T>;
 
@@ -139,7 +140,7 @@ impl<'a, T: Sync> IntoParallelSource for slice::Iter<'a, T> {
     }
 }
 
-impl<'a, T: Send> IntoParallelSource for slice::IterMut<'a, T> {
+impl<'a, T> IntoParallelSource for slice::IterMut<'a, T> {
     type Item = &'a mut T;
     type Source = SliceMutSource<'a, T>;
 
@@ -149,7 +150,7 @@ impl<'a, T: Send> IntoParallelSource for slice::IterMut<'a, T> {
     }
 }
 
-impl<T: Send> IntoParallelSource for vec::IntoIter<T> {
+impl<T> IntoParallelSource for vec::IntoIter<T> {
     type Item = T;
     type Source = OwnedVec<T>;
 
@@ -159,7 +160,7 @@ impl<T: Send> IntoParallelSource for vec::IntoIter<T> {
     }
 }
 
-impl<T: Send, const N: usize> IntoParallelSource for array::IntoIter<T, N> {
+impl<T, const N: usize> IntoParallelSource for array::IntoIter<T, N> {
     type Item = T;
     type Source = OwnedVec<T>;
 

@@ -52,7 +52,7 @@ impl<A: RepeatableSource, B: RepeatableSource> Nest<A, B> {
             position: first,
             column: first_column,
             width_last,
-            rows_after: last_row - first_row,
+            after: last_row - first_row,
             last_column,
         }
     }
@@ -108,7 +108,7 @@ pub struct Rows<A: ParallelSource, B> {
     position: u128,
     column: u128,
     width_last: u128,
-    rows_after: u128,
+    after: u128,
     last_column: u128,
 }
 
@@ -118,13 +118,13 @@ impl<A: RepeatableSource, B: RepeatableSource> Iterator for Rows<A, B> {
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         let outer = self.outer.next()?;
-        let end = if self.rows_after == 0 { self.last_column } else { self.width_last };
+        let end = if self.after == 0 { self.last_column } else { self.width_last };
         let first = self.position;
         let last = first + (end - self.column);
         // SAFETY: 5. both columns lie in a row, and the first of them is not after the other; 6. and 7. are not needed of a
         // `RepeatableSource`.
         let inner = unsafe { self.inner.chunk(self.column, end) };
-        self.rows_after = self.rows_after.saturating_sub(1);
+        self.after = self.after.saturating_sub(1);
         self.column = 0;
         // Wraps only after the last row.
         self.position = last.wrapping_add(1);
@@ -144,10 +144,10 @@ impl<A: RepeatableSource<Item: Clone>, B: RepeatableSource> Iterator for NestChu
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            if let Some((outer, inner)) = &mut self.row {
-                if let Some(item) = inner.next() {
-                    return Some((outer.clone(), item));
-                }
+            if let Some((outer, inner)) = &mut self.row
+                && let Some(item) = inner.next()
+            {
+                return Some((outer.clone(), item));
             }
             let row = self.rows.next()?;
             self.row = Some((row.outer, row.inner));

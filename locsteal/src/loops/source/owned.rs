@@ -82,11 +82,11 @@ impl<T, M: Storage<T>> Owned<T, M> {
 // SAFETY:
 // 1. By the contract of `Storage`.
 // 2. The chunk moves out the elements at its positions in order, and knows no others.
-// 3. By promise 6 no two chunks have an element in common, `T: Send`, and the set of positions is made for being
-//    added to from several threads.
+// 3. By promise 6 no two chunks have an element in common, and the set of positions is made for being
+//    added to from several threads. The source is `Sync` only if `T` is `Send`.
 // 4. The chunk drops what it does not yield. It was added to the set, so that the source leaves its elements alone; the
 //    elements of other positions are dropped with the source.
-unsafe impl<T: Send, M: Storage<T>> ParallelSource for Owned<T, M> {
+unsafe impl<T, M: Storage<T>> ParallelSource for Owned<T, M> {
     type Item = T;
     type Chunk = OwnedChunk<T>;
 
@@ -126,7 +126,7 @@ pub(crate) unsafe fn drop_elements<T>(elements: *const T, positions: impl Iterat
 
     impl<T, I: Iterator<Item = usize>> Remaining<T, I> {
         fn drop_all(&mut self) {
-            while let Some(position) = self.1.next() {
+            for position in self.1.by_ref() {
                 // SAFETY: as the caller of `drop_elements` promises; the iterator is past the position before the element is
                 // dropped.
                 drop(unsafe { self.0.add(position).read() });
@@ -205,7 +205,7 @@ impl<T> fmt::Debug for OwnedChunk<T> {
     }
 }
 
-impl<T: Send> IntoParallelSource for Vec<T> {
+impl<T> IntoParallelSource for Vec<T> {
     type Item = T;
     type Source = OwnedVec<T>;
 
@@ -218,7 +218,7 @@ impl<T: Send> IntoParallelSource for Vec<T> {
     }
 }
 
-impl<T: Send> IntoParallelSource for Box<[T]> {
+impl<T> IntoParallelSource for Box<[T]> {
     type Item = T;
     type Source = OwnedVec<T>;
 
@@ -227,7 +227,7 @@ impl<T: Send> IntoParallelSource for Box<[T]> {
     }
 }
 
-impl<T: Send, const N: usize> IntoParallelSource for [T; N] {
+impl<T, const N: usize> IntoParallelSource for [T; N] {
     type Item = T;
     type Source = OwnedArray<T, N>;
 

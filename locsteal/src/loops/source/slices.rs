@@ -95,10 +95,10 @@ macro_rules! shared {
         impl<T> Copy for $source<'_, T> {}
 
         // SAFETY: a chunk refers to the slice.
-        unsafe impl<T: Sync> DetachedSource for $source<'_, T> {}
+        unsafe impl<T> DetachedSource for $source<'_, T> {}
 
         // SAFETY: a chunk holds shared references to a slice that no source changes.
-        unsafe impl<T: Sync> RepeatableSource for $source<'_, T> {}
+        unsafe impl<T> RepeatableSource for $source<'_, T> {}
     )*};
 }
 
@@ -108,11 +108,11 @@ shared!(SliceSource, ChunksSource, ChunksExactSource, WindowsSource);
 // 1. The slice is borrowed and its length does not change.
 // 2. See each `chunk`: it takes the part of the slice that holds the items of `first..=last`, and the standard library's
 //    iterator over the same kind of pieces of that part. Slicing is checked, so a wrong part would panic.
-// 3. A chunk is a shared reference into the slice, and `T: Sync`.
+// 3. A chunk is a shared reference into the slice; the source is `Sync` only if `T` is.
 // 4. Items are references and own nothing.
 
 // SAFETY: above; an item is an element.
-unsafe impl<'a, T: Sync> ParallelSource for SliceSource<'a, T> {
+unsafe impl<'a, T> ParallelSource for SliceSource<'a, T> {
     type Item = &'a T;
     type Chunk = slice::Iter<'a, T>;
 
@@ -128,7 +128,7 @@ unsafe impl<'a, T: Sync> ParallelSource for SliceSource<'a, T> {
 }
 
 // SAFETY: above; item `k` begins at element `k * size`, and the part ends where the next item would begin or with the slice.
-unsafe impl<'a, T: Sync> ParallelSource for ChunksSource<'a, T> {
+unsafe impl<'a, T> ParallelSource for ChunksSource<'a, T> {
     type Item = &'a [T];
     type Chunk = slice::Chunks<'a, T>;
 
@@ -144,7 +144,7 @@ unsafe impl<'a, T: Sync> ParallelSource for ChunksSource<'a, T> {
 }
 
 // SAFETY: above; item `k` is the `size` elements from `k * size` on.
-unsafe impl<'a, T: Sync> ParallelSource for ChunksExactSource<'a, T> {
+unsafe impl<'a, T> ParallelSource for ChunksExactSource<'a, T> {
     type Item = &'a [T];
     type Chunk = slice::ChunksExact<'a, T>;
 
@@ -160,7 +160,7 @@ unsafe impl<'a, T: Sync> ParallelSource for ChunksExactSource<'a, T> {
 }
 
 // SAFETY: above; item `k` is the `size` elements from `k` on, so that the last item ends `size - 1` elements after it begins.
-unsafe impl<'a, T: Sync> ParallelSource for WindowsSource<'a, T> {
+unsafe impl<'a, T> ParallelSource for WindowsSource<'a, T> {
     type Item = &'a [T];
     type Chunk = slice::Windows<'a, T>;
 
@@ -198,8 +198,8 @@ macro_rules! by_reference {
 }
 
 by_reference! {
-    impl[T: Sync] for [T];
-    impl[T: Sync, const N: usize] for [T; N];
-    impl[T: Sync] for Vec<T>;
-    impl[T: Sync] for Box<[T]>;
+    impl[T] for [T];
+    impl[T, const N: usize] for [T; N];
+    impl[T] for Vec<T>;
+    impl[T] for Box<[T]>;
 }

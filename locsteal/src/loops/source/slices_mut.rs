@@ -69,11 +69,11 @@ impl<T> ParallelSliceMut<T> for [T] {
 // 1. The slice's length is a plain value that nothing changes.
 // 2. See each `chunk`: it takes the part of the slice that holds the items of `first..=last`, and the standard library's
 //    iterator over the same kind of pieces of that part.
-// 3. Parts of disjoint ranges of positions are disjoint, and `T: Send`.
+// 3. Parts of disjoint ranges of positions are disjoint; the source is `Sync` only if `T` is `Send`.
 // 4. Items are references and own nothing.
 
 // SAFETY: above; an item is an element.
-unsafe impl<'a, T: Send> ParallelSource for SliceMutSource<'a, T> {
+unsafe impl<'a, T> ParallelSource for SliceMutSource<'a, T> {
     type Item = &'a mut T;
     type Chunk = slice::IterMut<'a, T>;
 
@@ -90,7 +90,7 @@ unsafe impl<'a, T: Send> ParallelSource for SliceMutSource<'a, T> {
 }
 
 // SAFETY: above; item `k` begins at element `k * size`, and the part ends where the next item would begin or with the slice.
-unsafe impl<'a, T: Send> ParallelSource for ChunksMutSource<'a, T> {
+unsafe impl<'a, T> ParallelSource for ChunksMutSource<'a, T> {
     type Item = &'a mut [T];
     type Chunk = slice::ChunksMut<'a, T>;
 
@@ -108,7 +108,7 @@ unsafe impl<'a, T: Send> ParallelSource for ChunksMutSource<'a, T> {
 }
 
 // SAFETY: above; item `k` is the `size` elements from `k * size` on.
-unsafe impl<'a, T: Send> ParallelSource for ChunksExactMutSource<'a, T> {
+unsafe impl<'a, T> ParallelSource for ChunksExactMutSource<'a, T> {
     type Item = &'a mut [T];
     type Chunk = slice::ChunksExactMut<'a, T>;
 
@@ -126,13 +126,13 @@ unsafe impl<'a, T: Send> ParallelSource for ChunksExactMutSource<'a, T> {
 }
 
 // SAFETY: a chunk refers to the slice.
-unsafe impl<T: Send> DetachedSource for SliceMutSource<'_, T> {}
+unsafe impl<T> DetachedSource for SliceMutSource<'_, T> {}
 
 // SAFETY: a chunk refers to the slice.
-unsafe impl<T: Send> DetachedSource for ChunksMutSource<'_, T> {}
+unsafe impl<T> DetachedSource for ChunksMutSource<'_, T> {}
 
 // SAFETY: a chunk refers to the slice.
-unsafe impl<T: Send> DetachedSource for ChunksExactMutSource<'_, T> {}
+unsafe impl<T> DetachedSource for ChunksExactMutSource<'_, T> {}
 
 macro_rules! by_mutable_reference {
     ($(impl[$($generics:tt)*] for $t:ty;)*) => {$(
@@ -149,8 +149,8 @@ macro_rules! by_mutable_reference {
 }
 
 by_mutable_reference! {
-    impl[T: Send] for [T];
-    impl[T: Send, const N: usize] for [T; N];
-    impl[T: Send] for Vec<T>;
-    impl[T: Send] for Box<[T]>;
+    impl[T] for [T];
+    impl[T, const N: usize] for [T; N];
+    impl[T] for Vec<T>;
+    impl[T] for Box<[T]>;
 }

@@ -65,7 +65,11 @@ impl<'a, Op, T: ?Sized> Accumulator<'a, Op, T> {
     where
         T: Reduction<Op, Private = T> + Sized,
     {
-        Sum { value: Slot::new(self.variable.private()), variable: PhantomData }
+        Sum {
+            value: Slot::new(self.variable.private()),
+            operator: PhantomData,
+            variable: PhantomData,
+        }
     }
 
     /// What a participant begins with, where the body uses the variable's elements.
@@ -74,7 +78,11 @@ impl<'a, Op, T: ?Sized> Accumulator<'a, Op, T> {
     where
         T: Reduction<Op>,
     {
-        Sum { value: Slot::new(self.variable.private()), variable: PhantomData }
+        Sum {
+            value: Slot::new(self.variable.private()),
+            operator: PhantomData,
+            variable: PhantomData,
+        }
     }
 }
 
@@ -82,10 +90,11 @@ impl<'a, Op, T: ?Sized> Accumulator<'a, Op, T> {
 #[derive(Debug)]
 pub struct Sum<Op, T: ?Sized, V> {
     value: Slot<V>,
-    variable: PhantomData<(fn() -> Op, fn(&T))>,
+    operator: PhantomData<fn() -> Op>,
+    variable: PhantomData<fn(&T)>,
 }
 
-impl<Op, T: Reduction<Op, Private = V> + ?Sized, V> Sum<Op, T, V> {
+impl<Op, T: ?Sized, V> Sum<Op, T, V> {
     /// Lends the value to a chunk.
     #[inline]
     pub fn take(&mut self) -> V {
@@ -100,7 +109,10 @@ impl<Op, T: Reduction<Op, Private = V> + ?Sized, V> Sum<Op, T, V> {
 
     /// Puts the result into the variable.
     #[inline]
-    pub fn finish(mut self, variable: &mut T) {
+    pub fn finish(mut self, variable: &mut T)
+    where
+        T: Reduction<Op, Private = V>,
+    {
         variable.finish(self.value.take());
     }
 }

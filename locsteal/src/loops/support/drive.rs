@@ -4,13 +4,13 @@ use std::marker::PhantomData;
 use std::ops::ControlFlow;
 
 use super::accumulate::Sums;
+use super::code::{Arrays, ChunkCode, Prepared, YieldCode};
 use super::fill::{Fill, Yield};
 use super::frame::Frame;
 use super::leave::Ended;
 use super::tracker::Tracker;
 use crate::loops::builder::{self, Launch, search::Lowest};
 use crate::loops::drive::{Payload, Piece, Pieces};
-use crate::loops::own::{Area, Owning};
 use crate::loops::progress::Progress;
 use crate::loops::reduce::{Leaves, Partials};
 use crate::loops::site::Site;
@@ -122,93 +122,64 @@ impl<'a, S, Part> Loop<'a, S, Part> {
     }
 }
 
-macro_rules! run {
-    ($($run:ident, $collect:ident($($own:ident: $array:ident of $element:ident),*))*) => {
-        /// Running it, with the arrays that its iterations own. `locals` and `sums` make a participant's state, `code` runs a chunk.
-        impl<S, Part> Loop<'_, S, Part> {$(
-            /// Runs the loop.
-            #[inline]
-            #[allow(clippy::too_many_arguments, reason = "generated code does not mind")]
-            pub fn $run<$($array, $element,)* L, R, E>(
-                self,
-                $($own: $array,)*
-                locals: impl Fn() -> L + Sync,
-                sums: impl Fn() -> R + Sync,
-                code: impl Fn(Frame<'_, S, Part>, $(Area, &mut [$element],)* &mut L, &mut R) -> Ended<E> + Sync,
-            ) -> Finished<E, R>
-            where
-                S: ParallelSource,
-                $($array: Owning<S, Part, Element = $element>, $element: Send,)*
-                R: Sums,
-                E: Send,
-            {
-                $($own.check(self.inner.items());)*
-                self.drive(locals, sums, |frame, locals, sums| {
-                    $(
-                        // SAFETY: `drive` calls this with frames that have no position in common, all of the source that was
-                        // checked.
-                        let $own = unsafe { $own.part(&frame) };
-                    )*
-                    code(frame, $($own.0, $own.1,)* locals, sums)
-                })
-            }
+impl<S, Part, Owns, L, R, Locals, MakeSums, Code>
+    Prepared<Loop<'_, S, Part>, Owns, Locals, MakeSums, Code>
+where
+    Locals: Fn() -> L,
+    MakeSums: Fn() -> R,
+{
+    /// Runs the loop.
+    #[inline]
+    pub fn run<E>(self) -> Finished<E, R>
+    where
+        S: ParallelSource + Sync,
+        Owns: Arrays<S, Part>,
+        R: Sums,
+        E: Send,
+        Locals: Sync,
+        MakeSums: Sync,
+        Code: ChunkCode<S, Part, Owns, L, R, E> + Sync,
+    {
+        let Self { launch, arrays, locals, sums, code } = self;
+        arrays.check(launch.inner.items());
+        launch.drive(locals, sums, |frame, locals, sums| {
+            // SAFETY: they have been checked, and `drive` calls this with frames that have no position in common.
+            unsafe { code.run(frame, &arrays, locals, sums) }
+        })
+    }
 
-            /// Runs the loop, and collects a value of each iteration. `None` if it was left.
-            #[inline]
-            #[allow(clippy::too_many_arguments, reason = "generated code does not mind")]
-            pub fn $collect<$($array, $element,)* V, T, L, R, E>(
-                self,
-                $($own: $array,)*
-                locals: impl Fn() -> L + Sync,
-                sums: impl Fn() -> R + Sync,
-                code: impl Fn(Frame<'_, S, Part>, $(Area, &mut [$element],)* Fill<'_, '_, T>, &mut L, &mut R) -> Ended<E> + Sync,
-            ) -> (Option<V>, Finished<E, R>)
-            where
-                S: ParallelSource,
-                $($array: Owning<S, Part, Element = $element>, $element: Send,)*
-                V: Yield<T>,
-                T: Send,
-                R: Sums,
-                E: Send,
-            {
-                $($own.check(self.inner.items());)*
-                let length = self.inner.items().length();
-                let mut finished = None;
-                let values = V::collect(length, |collector| {
-                    let finished = finished.insert(self.drive(locals, sums, |frame, locals, sums| {
-                        $(
-                            // SAFETY: as above.
-                            let $own = unsafe { $own.part(&frame) };
-                        )*
-                        // SAFETY: frames have no position in common.
-                        let fill = unsafe { Fill::new(collector, frame.positions()) };
-                        code(frame, $($own.0, $own.1,)* fill, locals, sums)
-                    }));
-                    finished.left.is_none()
-                });
-                (values, finished.unwrap_or(Finished { left: None, sums: None }))
-            }
-        )*}
-    };
+    /// Runs a loop that yields. The values are `None` if it was left.
+    #[inline]
+    pub fn collect<V, T, E>(self) -> (Option<V>, Finished<E, R>)
+    where
+        S: ParallelSource + Sync,
+        Owns: Arrays<S, Part>,
+        V: Yield<T>,
+        T: Send,
+        R: Sums,
+        E: Send,
+        Locals: Sync,
+        MakeSums: Sync,
+        Code: YieldCode<S, Part, Owns, T, L, R, E> + Sync,
+    {
+        let Self { launch, arrays, locals, sums, code } = self;
+        arrays.check(launch.inner.items());
+        let length = launch.inner.items().length();
+        let mut finished = None;
+        let values = V::collect(length, |collector| {
+            let finished = finished.insert(launch.drive(locals, sums, |frame, locals, sums| {
+                // SAFETY: frames have no position in common.
+                let fill = unsafe { Fill::new(collector, frame.positions()) };
+                // SAFETY: as in `run`.
+                unsafe { code.run(frame, &arrays, fill, locals, sums) }
+            }));
+            finished.left.is_none()
+        });
+        (values, finished.unwrap_or(Finished { left: None, sums: None }))
+    }
 }
 
-run! {
-    run_0, collect_0()
-    run_1, collect_1(a: O0 of T0)
-    run_2, collect_2(a: O0 of T0, b: O1 of T1)
-    run_3, collect_3(a: O0 of T0, b: O1 of T1, c: O2 of T2)
-    run_4, collect_4(a: O0 of T0, b: O1 of T1, c: O2 of T2, d: O3 of T3)
-    run_5, collect_5(a: O0 of T0, b: O1 of T1, c: O2 of T2, d: O3 of T3, e: O4 of T4)
-    run_6, collect_6(a: O0 of T0, b: O1 of T1, c: O2 of T2, d: O3 of T3, e: O4 of T4, f: O5 of T5)
-    run_7, collect_7(a: O0 of T0, b: O1 of T1, c: O2 of T2, d: O3 of T3, e: O4 of T4, f: O5 of T5, g: O6 of T6)
-    run_8, collect_8(a: O0 of T0, b: O1 of T1, c: O2 of T2, d: O3 of T3, e: O4 of T4, f: O5 of T5, g: O6 of T6, h: O7 of T7)
-    run_9, collect_9(a: O0 of T0, b: O1 of T1, c: O2 of T2, d: O3 of T3, e: O4 of T4, f: O5 of T5, g: O6 of T6, h: O7 of T7, i: O8 of T8)
-    run_10, collect_10(a: O0 of T0, b: O1 of T1, c: O2 of T2, d: O3 of T3, e: O4 of T4, f: O5 of T5, g: O6 of T6, h: O7 of T7, i: O8 of T8, j: O9 of T9)
-    run_11, collect_11(a: O0 of T0, b: O1 of T1, c: O2 of T2, d: O3 of T3, e: O4 of T4, f: O5 of T5, g: O6 of T6, h: O7 of T7, i: O8 of T8, j: O9 of T9, k: O10 of T10)
-    run_12, collect_12(a: O0 of T0, b: O1 of T1, c: O2 of T2, d: O3 of T3, e: O4 of T4, f: O5 of T5, g: O6 of T6, h: O7 of T7, i: O8 of T8, j: O9 of T9, k: O10 of T10, l: O11 of T11)
-}
-
-impl<S: ParallelSource, Part> Loop<'_, S, Part> {
+impl<S: ParallelSource + Sync, Part> Loop<'_, S, Part> {
     /// Calls `code` with frames of which no two have a position in common.
     #[inline]
     fn drive<L, R: Sums, E: Send>(
@@ -260,7 +231,7 @@ type Run<R> = Result<(Option<u64>, Option<R>), Payload>;
 
 impl<S, Part, L, R, E, Locals, MakeSums, Code> Chunks<'_, S, Part, Locals, MakeSums, Code, E>
 where
-    S: ParallelSource,
+    S: ParallelSource + Sync,
     R: Sums,
     E: Send,
     Locals: Fn() -> L + Sync,

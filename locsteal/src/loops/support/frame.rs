@@ -94,7 +94,7 @@ impl<'a, S, Part> Frame<'a, S, Part> {
 impl<'a, S, Part> Frame<'a, S, Part> {
     /// The items. `STRIP`: of a loop that can be left, before how many of them to ask whether a lower iteration has; 0: never.
     #[inline]
-    pub fn items<const STRIP: u64>(self) -> Items<'a, S::Chunk, STRIP>
+    pub(super) fn items<const STRIP: u64>(self) -> Items<'a, S::Chunk, STRIP>
     where
         S: ParallelSource,
     {
@@ -106,15 +106,6 @@ impl<'a, S, Part> Frame<'a, S, Part> {
         });
         // SAFETY: promise 2 of `ParallelSource`.
         unsafe { Items::new(chunk, tracker, position, count, short) }
-    }
-
-    /// The items behind their indices.
-    #[inline]
-    pub fn indexed<const STRIP: u64>(self) -> Indexed<Items<'a, S::Chunk, STRIP>, Part>
-    where
-        S: ParallelSource,
-    {
-        self.items::<STRIP>().indexed()
     }
 
     /// The lowest index of the items; anything if there are none.
@@ -219,6 +210,22 @@ impl<'a, S, Part> Frame<'a, S, Part> {
         let skip = if self.count == 0 { 0 } else { low.wrapping_sub(area.first()) };
         area.narrow(&mut part[skip..][..self.span() as usize], low)
     }
+}
+
+/// The items of a chunk.
+#[inline]
+pub fn items<const STRIP: u64, S: ParallelSource, Part>(
+    frame: Frame<'_, S, Part>,
+) -> Items<'_, S::Chunk, STRIP> {
+    frame.items()
+}
+
+/// The items of a chunk behind their indices.
+#[inline]
+pub fn indexed<const STRIP: u64, S: ParallelSource, Part>(
+    frame: Frame<'_, S, Part>,
+) -> Indexed<Items<'_, S::Chunk, STRIP>, Part> {
+    frame.items::<STRIP>().indexed()
 }
 
 /// How many of the `count` items from `first` on have a valid index, up to the first one that has not.

@@ -41,6 +41,12 @@ pub trait Leaving {
     fn branch(self) -> ControlFlow<Self::Residual, Self::Output>;
 }
 
+/// `value?`
+#[inline]
+pub fn branch<V: Leaving>(value: V) -> ControlFlow<V::Residual, V::Output> {
+    value.branch()
+}
+
 impl<T, E> Leaving for Result<T, E> {
     type Output = T;
     type Residual = Result<Infallible, E>;

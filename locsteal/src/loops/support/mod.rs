@@ -9,6 +9,7 @@
 //! the arrays; it holds the body in an ordinary `for` loop.
 
 mod accumulate;
+mod code;
 mod drive;
 mod fill;
 mod frame;
@@ -19,11 +20,12 @@ mod rows;
 mod tracker;
 
 pub use accumulate::{Accumulator, Slot, Sum, Sums};
+pub use code::{Arrays, ChunkCode, Prepared, YieldCode};
 pub use drive::{Finished, Loop, dynamic_chunk, start, static_chunk};
 pub use fill::{Fill, Yield, nothing_left};
-pub use frame::Frame;
+pub use frame::{Frame, indexed, items};
 pub use items::{Indexed, Items};
-pub use leave::{Ended, Leaving, Never, Or};
+pub use leave::{Ended, Leaving, Never, Or, branch};
 pub use read::{Distance, ReadAny, ReadSlice, Reading};
 pub use rows::{along, index_of};
 
@@ -31,7 +33,7 @@ pub use std::ops::ControlFlow::{Break, Continue};
 
 pub use crate::loops::own::{
     Area, At, Chunks, Element, Elements, Grid, Indices, ItemIndex, Numbered, Own, OwnByIteration,
-    Window,
+    Owned, Owning, Stride, Window,
 };
 pub use crate::loops::reduce::ops;
 pub use crate::loops::site::Site;

@@ -19,6 +19,7 @@ pub trait Distance: Copy {
 
     /// Read ahead by this much.
     #[inline]
+    #[must_use]
     fn plus(&self) -> Self {
         *self
     }
@@ -199,6 +200,7 @@ pub struct Other<'r, X: ?Sized>(&'r X);
 
 impl<'r, X: ?Sized> Other<'r, X> {
     /// Does nothing.
+    #[allow(clippy::unused_self, reason = "as for a slice")]
     #[inline]
     pub fn need<S: ParallelSource, Part>(
         &self,

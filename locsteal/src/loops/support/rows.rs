@@ -13,13 +13,13 @@ impl<'a, A: RepeatableSource, B: RepeatableSource, Part> Frame<'a, Nest<A, B>, P
     pub fn rows<const STRIP: u64>(self) -> Rows<'a, A, B, STRIP> {
         let (first, last) = (self.first, self.last());
         let position = self.positions().start;
-        Rows { rows: self.source.rows(first, last), tracker: self.tracker, first, position }
+        Rows { inner: self.source.rows(first, last), tracker: self.tracker, first, position }
     }
 }
 
 /// The rows of a chunk.
 pub struct Rows<'a, A: RepeatableSource, B: RepeatableSource, const STRIP: u64> {
-    rows: source::Rows<A, B>,
+    inner: source::Rows<A, B>,
     tracker: &'a Tracker<'a>,
     /// The position of the chunk's first item, in the source and as the launcher counts.
     first: u128,
@@ -36,7 +36,7 @@ impl<'a, A: RepeatableSource, B: RepeatableSource, const STRIP: u64> Iterator
         if self.tracker.stopped().is_some() {
             hidden_break();
         }
-        let row = self.rows.next()?;
+        let row = self.inner.next()?;
         let position = self.position + (row.first - self.first) as u64;
         let count = (row.last - row.first) as u64 + 1;
         // SAFETY: the positions from `first` to `last` are those of the inner items.

@@ -5,7 +5,7 @@ use std::cell::Cell;
 use crate::loops::participant::Participant;
 
 /// What a chunk tells about how it ended.
-pub struct Tracker<'a> {
+pub(super) struct Tracker<'a> {
     participant: &'a Participant<'a>,
     /// The position that was running when the chunk was left, by a panic or by leaving its loop.
     stopped: Cell<Option<u64>>,

@@ -46,6 +46,9 @@ impl Emulator {
     ///
     /// What is missing and how to get it, in words.
     pub(crate) fn find() -> Result<Self, String> {
+        if !cfg!(target_arch = "x86_64") {
+            return Err("the guests run this very program: build it for x86-64".into());
+        }
         let folder: PathBuf =
             [env!("CARGO_MANIFEST_DIR"), "..", "target", "machines"].iter().collect();
         let program = std::env::var_os("PATH").and_then(|path| {

@@ -187,13 +187,6 @@ pub(crate) const RECIPES: &[Recipe] = &[
         ..PLAIN
     },
     Recipe {
-        name: "nocache",
-        about: "4 CPUs whose caches the kernel does not know",
-        shape: [1, 1, 4, 1],
-        cpu: ",vendor=NobodyKnows!",
-        ..PLAIN
-    },
-    Recipe {
         name: "nol3",
         about: "4 CPUs without an L3",
         shape: [1, 1, 4, 1],

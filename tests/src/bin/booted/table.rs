@@ -46,9 +46,8 @@ pub(crate) struct Facts {
 impl Facts {
     /// Looks at a line of the guest's output; `true` if it is for the table alone.
     pub(crate) fn take(&mut self, line: &str) -> bool {
-        if let Some((name, value)) = line.strip_prefix(FACT).and_then(|fact| fact.split_once(": "))
-        {
-            self.told.insert(name.to_owned(), value.to_owned());
+        if let Some((name, value)) = line.strip_prefix(FACT).and_then(|fact| fact.split_once(':')) {
+            self.told.insert(name.to_owned(), value.trim().to_owned());
             return true;
         }
         if let Some((_, cases)) =

@@ -1,0 +1,253 @@
+//! Jobs as their users see them: every way to submit one, to wait for it, and to mix it with loops.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+use std::sync::{Mutex, mpsc};
+use std::thread;
+
+use locsteal::{JobHandle, Near, Policy, Pool, par_for, spawn_near};
+
+fn pool(threads: usize) -> Pool {
+    Pool::builder().threads(threads).build().unwrap()
+}
+
+#[test]
+fn options_say_where_and_how() {
+    let pool = pool(2);
+    let (here, keys) = (thread::current().id(), [3, 1, 2]);
+    let inline = spawn_near!(<policy = inline> move || thread::current().id());
+    assert!(inline.is_finished());
+    assert_eq!(inline.join(), here);
+    let ran_on = spawn_near!(
+        <weight = keys.len(), policy = offload, near = Near::here(), pool = &pool, name = "all of them">
+        move || (thread::current().name().map(str::to_owned), keys)
+    );
+    let mut ran_on = ran_on;
+    let (name, keys) = loop {
+        match ran_on.try_join() {
+            Ok(outcome) => break outcome,
+            Err(running) => ran_on = running,
+        }
+        thread::yield_now();
+    };
+    assert!(name.unwrap().starts_with("locsteal-"));
+    assert_eq!(keys, [3, 1, 2]);
+    // Types, blocks and comparisons in options; a comma at the end; attributes and types on the closure.
+    let job: JobHandle<u8> = spawn_near!(
+        <weight = size_of::<Vec<Vec<u8>>>() + { let wide = keys.len() > 2; usize::from(wide) },
+         policy = adaptive,>
+        #[allow(clippy::unused_unit)]
+        move || -> u8 { 7 }
+    );
+    assert_eq!(job.join(), 7);
+}
+
+#[test]
+fn names_of_the_user_are_not_the_macros() {
+    #![allow(non_upper_case_globals, dead_code, non_camel_case_types)]
+    mod core {}
+    mod std {}
+    mod locsteal {}
+    struct Option;
+    #[allow(non_snake_case, reason = "shadows the standard name")]
+    fn Some() {}
+    #[allow(non_snake_case, reason = "shadows the standard name")]
+    fn None() {}
+    const SITE: u8 = 1;
+    let job = 2;
+    let site = spawn_near!(<weight = usize::from(SITE)> move || SITE + job).join();
+    assert_eq!(site, 3);
+}
+
+#[test]
+fn calls_sites_are_told_apart_and_generic_functions_are_one() {
+    fn generic<T: Send + 'static>(value: T) -> T {
+        spawn_near!(<name = "generic"> move || value).join()
+    }
+    #[track_caller]
+    fn helper() -> u8 {
+        locsteal::job().name("helper").spawn(|| 1).join()
+    }
+    let pool = pool(2);
+    generic(1_u8);
+    generic("two");
+    helper();
+    helper();
+    spawn_near!(<pool = &pool, name = "sized", weight = 5> || ()).join();
+    spawn_near!(<pool = &pool, name = "sized", weight = 900> || ()).join();
+    let sites = locsteal::callsites();
+    let named = |name| sites.iter().filter(move |site| site.name == Some(name)).count();
+    // On a machine of one CPU the global pool decides nothing, and lists nothing.
+    let listed = usize::from(Pool::global().threads() > 1);
+    assert_eq!((named("generic"), named("helper"), named("sized")), (listed, 2 * listed, 2));
+    let sized: Vec<_> = sites.iter().filter(|site| site.name == Some("sized")).collect();
+    assert_eq!((sized[0].size, sized[1].size), (Some(4), Some(512)));
+    assert!(sized[0].place.file.ends_with("jobs.rs") && sized[0].place.line < sized[1].place.line);
+    assert!(sites.to_string().contains("job \"sized\" of size 512: "), "{sites}");
+}
+
+#[test]
+fn small_jobs_come_to_run_inline_and_long_ones_do_not() {
+    let pool = pool(2);
+    for n in 0..5_000_u64 {
+        assert_eq!(spawn_near!(<pool = &pool, name = "small"> move || n + 1).join(), n + 1);
+    }
+    for _ in 0..20 {
+        spawn_near!(<pool = &pool, name = "long"> || thread::sleep(std::time::Duration::from_millis(3)))
+            .join();
+    }
+    let sites = locsteal::callsites();
+    let site = |name| sites.iter().find(|site| site.name == Some(name)).unwrap();
+    assert_eq!(site("small").decision, "inline", "{sites}");
+    assert_eq!(site("long").decision, "offload", "{sites}");
+    let inline = site("long").counts.iter().find(|(what, _)| *what == "inline").unwrap().1;
+    assert_eq!(inline, 0, "beyond the budget: {sites}");
+}
+
+#[test]
+fn jobs_in_loops_in_jobs_in_scopes() {
+    #[par_for(pool = pool, schedule = dynamic)]
+    fn sum(pool: &Pool, total: &AtomicUsize) {
+        for i in 0..40_usize {
+            let job = spawn_near!(<pool = pool, policy = offload> move || i);
+            total.fetch_add(job.join(), SeqCst);
+        }
+    }
+    // N6: also where the only thread is the caller.
+    for threads in 1..=4 {
+        let pool = &pool(threads);
+        for _ in 0..20 {
+            let total = &AtomicUsize::new(0);
+            locsteal::scope(|s| {
+                for _ in 0..3 {
+                    spawn_near!(<scope = s, pool = pool, policy = offload> move || sum(pool, total));
+                }
+                sum(pool, total);
+            });
+            assert_eq!(total.load(SeqCst), 4 * 780);
+        }
+    }
+}
+
+#[test]
+fn a_loop_does_not_wait_for_jobs_that_it_has_started() {
+    // N7
+    #[par_for(pool = pool)]
+    fn start(
+        pool: &Pool,
+        waits: &Mutex<Option<mpsc::Receiver<()>>>,
+        jobs: &Mutex<Vec<JobHandle<()>>>,
+    ) {
+        for _ in 0..1_000 {
+            if let Some(wait) = waits.lock().unwrap().take() {
+                let job = spawn_near!(<pool = pool, policy = offload> move || {
+                    let _ = wait.recv();
+                });
+                jobs.lock().unwrap().push(job);
+            }
+        }
+    }
+    let pool = pool(3);
+    let (go_on, wait) = mpsc::channel::<()>();
+    let (waits, jobs) = (Mutex::new(Some(wait)), Mutex::default());
+    start(&pool, &waits, &jobs);
+    let job = jobs.into_inner().unwrap().pop().unwrap();
+    assert!(!job.is_finished());
+    drop(go_on);
+    job.join();
+}
+
+#[test]
+fn jobs_run_while_loops_follow_loops() {
+    #[par_for(pool = pool, schedule = steal)]
+    fn spin(pool: &Pool, count: &AtomicUsize) {
+        for _ in 0..64 {
+            count.fetch_add(1, SeqCst);
+        }
+    }
+    let (pool, count) = (pool(2), AtomicUsize::new(0));
+    for _ in 0..20 {
+        let ran = std::sync::Arc::new(AtomicBool::new(false));
+        let told = std::sync::Arc::clone(&ran);
+        drop(spawn_near!(<pool = &pool, policy = offload> move || told.store(true, SeqCst)));
+        // Nobody joins it: only an idle worker can run it, between two of these loops.
+        while !ran.load(SeqCst) {
+            spin(&pool, &count);
+        }
+    }
+}
+
+#[test]
+fn workers_join_loops_while_jobs_follow_jobs() {
+    fn follow(pool: &'static Pool, stop: &'static AtomicBool, ended: mpsc::Sender<()>) {
+        drop(spawn_near!(<pool = pool, policy = offload> move || {
+            if stop.load(SeqCst) {
+                ended.send(()).unwrap();
+            } else {
+                follow(pool, stop, ended);
+            }
+        }));
+    }
+    #[par_for(pool = pool, schedule = dynamic(1))]
+    fn meet(pool: &Pool, stop: &AtomicBool) {
+        for i in 0..2 {
+            // The caller waits in one iteration until a worker has come to the other.
+            if i == 1 {
+                stop.store(true, SeqCst);
+            }
+            while !stop.load(SeqCst) {
+                thread::yield_now();
+            }
+        }
+    }
+    let pool: &'static Pool = Box::leak(Box::new(pool(2)));
+    for _ in 0..20 {
+        let stop: &'static AtomicBool = Box::leak(Box::new(AtomicBool::new(false)));
+        let (ended, end) = mpsc::channel();
+        for _ in 0..4 {
+            follow(pool, stop, ended.clone());
+        }
+        drop(ended);
+        meet(pool, stop);
+        assert_eq!(end.iter().count(), 4);
+    }
+    pool.shutdown();
+}
+
+#[test]
+fn blocked_jobs_meet_if_there_are_workers_for_all() {
+    // N8: as many as there are workers; the submitter is none of them.
+    for threads in 2..=4 {
+        let pool = pool(threads);
+        let meet = std::sync::Arc::new(std::sync::Barrier::new(threads + 1));
+        for _ in 0..50 {
+            let jobs: Vec<_> = (0..threads)
+                .map(|_| {
+                    let meet = std::sync::Arc::clone(&meet);
+                    locsteal::job().pool(&pool).policy(Policy::Offload).spawn(move || {
+                        meet.wait();
+                    })
+                })
+                .collect();
+            meet.wait();
+            jobs.into_iter().for_each(JobHandle::join);
+        }
+        pool.shutdown();
+    }
+}
+
+#[test]
+fn what_jobs_were_counted() {
+    let pool = pool(2);
+    let before = pool.stats();
+    for _ in 0..10 {
+        let mut job = spawn_near!(<pool = &pool, policy = offload> || ());
+        while let Err(running) = job.try_join() {
+            job = running;
+            thread::yield_now();
+        }
+        spawn_near!(<pool = &pool, policy = inline> || ()).join();
+    }
+    pool.shutdown();
+    let counted = pool.stats() - before;
+    assert_eq!((counted.jobs.total(), counted.jobs_inline), (10, 10), "{counted}");
+}

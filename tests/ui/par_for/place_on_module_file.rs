@@ -1,0 +1,6 @@
+use locsteal::par_for;
+
+#[par_for]
+mod other;
+
+fn main() {}
