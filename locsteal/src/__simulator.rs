@@ -6,15 +6,17 @@
 #![allow(missing_docs, reason = "for the project's own simulator")]
 
 use std::ops::Range;
+use std::time::Duration;
 
 use crate::affinity::{Layout, Placement, Seating};
 use crate::loops::{Plan, Shape};
 use crate::pool::{PATIENCE, Seats};
 use crate::sched::{
-    self, Board, Entry, Generation, Kind, Locality, Orders, Rules, Schedule, SeatHome, Standard,
-    Thief, View, Walk,
+    self, Board, Entry, Generation, Locality, Orders, Rules, Schedule, SeatHome, Standard, Thief,
+    View, Walk,
 };
 use crate::stats::Stats;
+use crate::stats::timeline::{Launch, LoopId, Origin, Timeline, Track, Who};
 use crate::topology::Topology;
 
 pub use crate::stats::Tier;
@@ -195,12 +197,9 @@ impl<'m> Loop<'m> {
         self.shape.deal.positions(block.lo.into(), block.hi.into())
     }
 
-    /// The seat whose block holds an iteration; `None` where no seat has one.
+    /// The seat that an iteration was dealt to; `None` where iterations are not dealt to seats.
     pub fn home(&self, iteration: u64) -> Option<usize> {
-        matches!(self.shape.kind, Kind::Steal | Kind::Static).then(|| {
-            let unit = self.shape.deal.units_below(iteration + 1) - 1;
-            self.shape.deal.seat_of(unit)
-        })
+        self.view().home(iteration)
     }
 
     /// Launches the loop once more, with its caller at this seat.
@@ -259,6 +258,32 @@ impl<'m> Loop<'m> {
     /// A worker that was told to leave does so.
     pub fn leave(&self, seat: usize) {
         self.board.seat(seat).presence.leave(self.generation);
+    }
+
+    /// What one run of the loop looked like. Times are in nanoseconds; `ran` is what each seat ran, in order.
+    pub fn timeline(
+        &self,
+        name: &str,
+        time: Range<u64>,
+        ran: impl IntoIterator<Item = (usize, Range<u64>, Range<u64>)>,
+    ) -> Timeline {
+        let of = LoopId::Alone(0);
+        let width = self.width();
+        let mut tracks: Vec<Track> =
+            (0..width).map(|seat| Track::new(Who::Worker(seat), of)).collect();
+        for (seat, iterations, time) in ran {
+            let origin = match self.view().home(iterations.start) {
+                None => Origin::Shared,
+                Some(home) if home == seat => Origin::Own,
+                Some(home) => Origin::Other(self.machine.tier(seat, home)),
+            };
+            tracks[seat].begins(iterations, origin, time.start);
+            tracks[seat].ends(time.end);
+        }
+        let launch = Launch { name: name.into(), iterations: self.spec.len, width, time };
+        tracks[0].launch = Some(launch);
+        let place = |seat: usize| self.machine.place(seat);
+        Timeline::new(tracks, self.machine.seats(), place, Duration::from_nanos)
     }
 
     /// Everyone has left.

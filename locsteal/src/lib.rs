@@ -82,9 +82,10 @@ pub use loops::source::{
     self, DetachedSource, IndexedSource, IntoParallelSource, Length, ParallelSource,
     RepeatableSource,
 };
-pub use pool::{BuildError, LocalityReport, Pool, PoolBuilder, PoolPlan, shutdown};
+pub use pool::{BuildError, LocalityReport, Pool, PoolBuilder, PoolPlan, Recording, shutdown};
 pub use sched::{Locality, Schedule};
 pub use stats::sites::{CallSiteReport, CallSites, Estimate, Place, SiteKind, callsites};
+pub use stats::timeline::{self, Timeline};
 pub use stats::{ByTier, Stats, Tier};
 pub use topology::{
     CpuIds, CpuSet, Domain, Node, ParseCpuListError, ParseSnapshotError, Topology, TopologyBuilder,

@@ -76,6 +76,10 @@ costs! {
     wake_call: time = 5_000.0,
     /// From there until the sleeper runs.
     wake_latency: time = 30_000.0,
+    /// How many sleepers a caller wakes.
+    caller_wakes: workers = 1.0,
+    /// How many sleepers a worker wakes that has come into the loop.
+    worker_wakes: workers = 4.0,
     /// How long a caller asks again and again before it sleeps.
     caller_spin: time = 50_000.0,
     /// A pause between two questions; they double six times.
@@ -106,7 +110,7 @@ costs! {
     /// How uneven cores are in one run of a loop: the deviation of the logarithm of their speeds.
     uneven: share = 0.06,
     /// The same where they share the bandwidth of a memory.
-    uneven_memory: share = 0.2,
+    uneven_memory: share = 0.3,
 }
 
 /// The distance that costs across nodes are given for.

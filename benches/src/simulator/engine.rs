@@ -213,10 +213,7 @@ impl<'p, 'm> Engine<'p, 'm> {
         let walker = place.course.launch(caller, self.start, &self.variant);
         let open = self.start + place.costs.launch;
         self.actors[caller].state = State::Inside(walker);
-        let mut busy = open;
-        if self.wakes_one(caller, open) {
-            busy += self.place.costs.wake_call;
-        }
+        let busy = self.wakes_some(caller, self.place.costs.caller_wakes, open);
         self.expect(caller, busy);
         // The line that says so goes to one core of each cache after the other, and there from core to core.
         let (site, costs) = (self.place.site, self.place.costs);
@@ -259,16 +256,19 @@ impl<'p, 'm> Engine<'p, 'm> {
         self.queue.push(Reverse((at, self.queued, seat)));
     }
 
-    /// Wakes the nearest sleeper; false if nobody sleeps.
-    fn wakes_one(&mut self, waker: usize, now: Time) -> bool {
+    /// Wakes the nearest sleepers, up to so many; when it has done so.
+    fn wakes_some(&mut self, waker: usize, most: f64, now: Time) -> Time {
         let width = self.actors.len();
-        let asleep = |&seat: &usize| matches!(self.actors[seat].state, State::Asleep);
-        let Some(sleeper) = self.place.site.seats.near_first(waker, width).find(asleep) else {
-            return false;
-        };
-        let costs = self.place.costs;
-        self.expect_worker(sleeper, now + costs.wake_call + costs.wake_latency);
-        true
+        let mut ready = now;
+        for _ in 0..most as usize {
+            let asleep = |&seat: &usize| matches!(self.actors[seat].state, State::Asleep);
+            let Some(sleeper) = self.place.site.seats.near_first(waker, width).find(asleep) else {
+                break;
+            };
+            ready += self.place.costs.wake_call;
+            self.expect_worker(sleeper, ready + self.place.costs.wake_latency);
+        }
+        ready
     }
 
     /// Lets one participant do what is due; the time when the caller has left.
@@ -277,14 +277,8 @@ impl<'p, 'm> Engine<'p, 'm> {
             State::Outside => match self.place.course.enter(seat) {
                 Entrance::Enters { late } => {
                     self.run.spread = in_ns(now - self.start);
-                    let mut ready = now + self.place.costs.join;
-                    for _ in 0..2 {
-                        if self.wakes_one(seat, ready) {
-                            ready += self.place.costs.wake_call;
-                        }
-                    }
                     self.actors[seat].state = State::Sitting { late };
-                    self.expect(seat, ready);
+                    self.expect(seat, now + self.place.costs.join);
                 }
                 Entrance::NotNow => {
                     self.actors[seat].state = State::Outside;
@@ -294,7 +288,12 @@ impl<'p, 'm> Engine<'p, 'm> {
             },
             State::Sitting { late } => {
                 let walker = self.place.course.sit(seat, late);
-                return self.ask(seat, walker, now);
+                let ready = self.wakes_some(seat, self.place.costs.worker_wakes, now);
+                if ready == now {
+                    return self.ask(seat, walker, now);
+                }
+                self.actors[seat].state = State::Inside(walker);
+                self.expect(seat, ready);
             }
             State::Inside(walker) | State::Sleeping(walker, _) => {
                 return self.ask(seat, walker, now);

@@ -35,6 +35,17 @@ enum Work {
 }
 
 impl Kernel {
+    /// Iterations that only compute, so many nanoseconds each.
+    pub(crate) fn even(len: u64, each: f64) -> Self {
+        Self { name: "even".into(), len, work: Work::Uniform(each), bytes: 0.0, traffic: 0.0 }
+    }
+
+    /// One iteration in the middle takes this long, all others next to nothing.
+    pub(crate) fn one_long(len: u64, long: f64) -> Self {
+        let cost = |i| if i == len / 2 { long } else { 1.0 };
+        Self { bytes: 0.0, ..Self::listed("one long".into(), (0..len).map(cost).collect()) }
+    }
+
     /// `y[i] += a * x[i]`.
     pub(crate) fn axpy(len: u64) -> Self {
         let name = format!("axpy 1e{}", len.ilog10());

@@ -53,6 +53,13 @@ impl Site {
         }
     }
 
+    /// So many seats, a power of two: caches of 8 cores, 8 of them in a node.
+    pub(crate) fn of_seats(seats: usize) -> Self {
+        let cores = seats.min(8);
+        let caches = (seats / cores).min(8);
+        Self::regular(seats / cores / caches, caches, cores)
+    }
+
     /// Regular machines of many kinds.
     pub(crate) fn many() -> Vec<Self> {
         let shapes = [

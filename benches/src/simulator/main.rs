@@ -10,6 +10,8 @@ mod lines;
 mod machines;
 mod reports;
 mod table;
+#[cfg(test)]
+mod tests;
 mod time;
 mod trial;
 
@@ -22,6 +24,7 @@ use costs::Costs;
 use kernels::Kernel;
 use machines::Site;
 use reports::Setting;
+use trial::Arm;
 
 #[derive(Parser)]
 #[command(about = "Simulates the scheduling core of locsteal in virtual time")]
@@ -50,7 +53,7 @@ enum Command {
     /// The shape of the published table: local-first stealing against the cyclic order
     Published,
     /// Local-first against cyclic on many machines and loops; fails if a ratio is above 1.01
-    Machines {
+    Sweep {
         /// A folder of machine snapshots, besides the regular machines
         #[arg(long)]
         snapshots: Option<PathBuf>,
@@ -64,7 +67,30 @@ enum Command {
         #[arg(default_value = "axpy:1e7")]
         kernel: String,
     },
-    Probe,
+    /// Who runs what when in one run, as a picture and as a trace
+    Timeline {
+        /// Nodes x caches in a node x cores in a cache, or a snapshot's file
+        #[arg(default_value = "2x2x4")]
+        machine: String,
+        /// See `variants`
+        #[arg(default_value = "triangular:4000")]
+        kernel: String,
+        /// Those that `variants` lists
+        #[arg(long, default_value = "local first")]
+        rules: String,
+        /// Where to write the picture
+        #[arg(long)]
+        svg: Option<PathBuf>,
+        /// Where to write the trace, for chrome://tracing or <https://ui.perfetto.dev>
+        #[arg(long)]
+        trace: Option<PathBuf>,
+    },
+    /// What launching and ending a loop cost on 2 to 1,024 seats
+    Scale,
+    /// What a late worker and a straggler cost
+    Trouble,
+    /// How much is looked around while one long iteration runs
+    Attempts,
     /// The numbers that stand for the hardware
     Costs,
 }
@@ -91,7 +117,7 @@ fn run(cli: Cli) -> Result<(), String> {
     let setting = Setting { costs, seeds, runs };
     match cli.command {
         Command::Published => reports::published::print(&setting),
-        Command::Machines { snapshots } => {
+        Command::Sweep { snapshots } => {
             let mut sites = Site::many();
             if let Some(folder) = snapshots {
                 sites.extend(Site::snapshots(&folder)?);
@@ -104,7 +130,14 @@ fn run(cli: Cli) -> Result<(), String> {
         Command::Variants { machine, kernel } => {
             reports::variants::print(&setting, &Site::named(&machine)?, &Kernel::named(&kernel)?);
         }
-        Command::Probe => probe(&setting),
+        Command::Timeline { machine, kernel, rules, svg, trace } => {
+            let (site, kernel) = (Site::named(&machine)?, Kernel::named(&kernel)?);
+            let (arm, svg, trace) = (Arm::named(&rules)?, svg.as_deref(), trace.as_deref());
+            reports::timeline::write(&setting, &site, &kernel, arm, svg, trace)?;
+        }
+        Command::Scale => reports::scale::print(&setting),
+        Command::Trouble => reports::trouble::print(&setting),
+        Command::Attempts => reports::attempts::print(&setting),
         Command::Costs => {
             let mut table = table::Table::new(["cost", "value", "unit", "meaning"]);
             for row in setting.costs.list() {
@@ -114,64 +147,4 @@ fn run(cli: Cli) -> Result<(), String> {
         }
     }
     Ok(())
-}
-
-fn probe(setting: &Setting) {
-    let site = Site::regular(2, 1, 32);
-    let kernel = Kernel::axpy(1_000_000);
-    let trial = setting.trial(&site, &kernel);
-    let mut crossed = 0;
-    for _ in 0..1 {
-        let (run, place) = trial.record(trial::Arm::LocalFirst);
-        let begin = run.chunks.iter().map(|c| c.start).min().unwrap();
-        println!("makespan {} ideal {}", run.makespan, run.ideal);
-        let mut chunks = run.chunks.clone();
-        chunks.sort_by_key(|c| c.start);
-        for c in &chunks {
-            let home = place.course.home(c.iterations.start).unwrap();
-            if home / 32 != c.seat / 32 {
-                crossed += c.iterations.end - c.iterations.start;
-                println!(
-                    "  seat {} n {} home {home} at {} .. {}",
-                    c.seat,
-                    c.iterations.end - c.iterations.start,
-                    (c.start - begin) / 1000,
-                    (c.end - begin) / 1000
-                );
-            }
-        }
-        let mut n = [0u64; 2];
-        for c in &chunks {
-            if place.course.home(c.iterations.start).unwrap() != c.seat {
-                n[c.seat / 32] += 1;
-            }
-        }
-        println!("{crossed} {n:?}");
-        let mut last = [0; 64];
-        for c in &chunks {
-            if place.course.home(c.iterations.start).unwrap() == c.seat {
-                last[c.seat] = last[c.seat].max((c.end - begin) / 1000);
-            }
-        }
-        println!("{last:?}");
-        let mut first = [0; 64];
-        for c in chunks.iter().rev() {
-            if place.course.home(c.iterations.start).unwrap() == c.seat {
-                first[c.seat] = (c.start - begin) / 1000;
-            }
-        }
-        println!("{first:?}");
-        for c in &chunks {
-            if c.seat == 5 || c.seat == 40 {
-                println!(
-                    "  seat {} n {} home {:?} at {} .. {}",
-                    c.seat,
-                    c.iterations.end - c.iterations.start,
-                    place.course.home(c.iterations.start),
-                    (c.start - begin) / 1000,
-                    (c.end - begin) / 1000
-                );
-            }
-        }
-    }
 }

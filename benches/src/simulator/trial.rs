@@ -50,6 +50,12 @@ impl Arm {
         }
     }
 
+    pub(crate) fn named(name: &str) -> Result<Self, String> {
+        Self::ALL.into_iter().find(|arm| arm.name() == name).ok_or_else(|| {
+            format!("`{name}` names no rules: there are {}", Self::ALL.map(Self::name).join(", "))
+        })
+    }
+
     fn spec(self, len: u64, threads: usize) -> Spec {
         let schedule = match self {
             Self::Static => Schedule::Static,

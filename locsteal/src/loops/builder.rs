@@ -17,11 +17,12 @@ use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 
 use super::auto::Memory;
 use super::drive::{Payload, Pieces, Segment, segments};
-use super::launch::Plan;
+use super::launch::{Label, Plan, Report};
 use super::progress::{Meter, Progress};
 use super::source::{Countable, IntoParallelSource, ParallelSource};
 use crate::pool::Pool;
 use crate::sched::{Locality, Schedule};
+use crate::stats::Stats;
 
 /// A parallel loop over a source, before it is run. Made by [`range`], [`source`] or [`Parallel::par`].
 ///
@@ -48,11 +49,12 @@ use crate::sched::{Locality, Schedule};
 #[must_use = "a loop does nothing until it is run, for example by `for_each`"]
 pub struct Loop<'a, S> {
     source: S,
-    plan: Plan,
+    plan: Plan<'static>,
     pool: Option<&'a Pool>,
     name: Option<Cow<'a, str>>,
     place: &'static Location<'static>,
     progress: Option<Box<dyn Progress + 'a>>,
+    report: Option<&'a mut Stats>,
     reproducible: bool,
 }
 
@@ -116,14 +118,15 @@ impl<'a, S: ParallelSource> Loop<'a, S> {
             name: None,
             place: Location::caller(),
             progress: None,
+            report: None,
             reproducible: false,
         }
     }
 
     #[inline]
     pub(super) fn with_source<T>(self, change: impl FnOnce(S) -> T) -> Loop<'a, T> {
-        let Self { source, plan, pool, name, place, progress, reproducible } = self;
-        Loop { source: change(source), plan, pool, name, place, progress, reproducible }
+        let Self { source, plan, pool, name, place, progress, report, reproducible } = self;
+        Loop { source: change(source), plan, pool, name, place, progress, report, reproducible }
     }
 
     /// How iterations are dealt out to the participants. By default [`Schedule::Auto`].
@@ -159,6 +162,25 @@ impl<'a, S: ParallelSource> Loop<'a, S> {
     #[inline]
     pub fn pool(mut self, pool: &'a Pool) -> Self {
         self.pool = Some(pool);
+        self
+    }
+
+    /// Puts into `stats` what was counted in this loop: how it was shared out, and how far iterations moved. The pool
+    /// counts it as well ([`Pool::stats`]).
+    ///
+    /// ```
+    /// use locsteal::Stats;
+    ///
+    /// let mut stats = Stats::default();
+    /// locsteal::range(0..10_000).report(&mut stats).for_each(|i| {
+    ///     std::hint::black_box(i);
+    /// });
+    /// assert_eq!((stats.iterations, stats.loops + stats.serial_loops), (10_000, 1));
+    /// println!("{stats}");
+    /// ```
+    #[inline]
+    pub fn report(mut self, stats: &'a mut Stats) -> Self {
+        self.report = Some(stats);
         self
     }
 
@@ -236,12 +258,18 @@ impl<'a, S: ParallelSource> Loop<'a, S> {
         let length = self.source.length();
         let meter = self.progress.as_deref().map(|p| Meter::new(p, length.saturating_u64()));
         let mut ended = Ok(ControlFlow::Continue(()));
+        let label = self.name.as_deref().map_or(Label::At(self.place), Label::Name);
+        let report = self.report.as_ref().map(|_| Report::default());
+        let plan = Plan { label, report: report.as_ref(), ..self.plan };
         for segment in segments(length) {
             let (source, meter) = (&self.source, meter.as_ref());
-            ended = run(Launch { segment, pool, plan: self.plan, source, meter });
+            ended = run(Launch { segment, pool, plan, source, meter });
             if !matches!(ended, Ok(ControlFlow::Continue(()))) {
                 break;
             }
+        }
+        if let Some((stats, report)) = self.report.zip(report) {
+            *stats = report.into_stats();
         }
         match (ended, meter) {
             (Ok(ControlFlow::Continue(())), Some(meter)) => meter.finish(),
@@ -283,7 +311,7 @@ impl<'a, S: ParallelSource> Loop<'a, S> {
 pub(super) struct Launch<'a, S> {
     segment: Segment,
     pool: &'a Pool,
-    plan: Plan,
+    plan: Plan<'a>,
     source: &'a S,
     meter: Option<&'a Meter<'a>>,
 }

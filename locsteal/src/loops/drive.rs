@@ -61,7 +61,7 @@ impl Segment {
     pub(crate) unsafe fn run<S: ParallelSource + Sync>(
         &self,
         pool: &Pool,
-        plan: &Plan,
+        plan: &Plan<'_>,
         meter: Option<&Meter<'_>>,
         source: &S,
         work: impl Fn(&mut Pieces<'_, '_, S>) + Sync,

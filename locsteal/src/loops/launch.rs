@@ -1,7 +1,8 @@
 //! Launching a loop: from the calling thread, on the workers of a pool, or on the caller alone.
 
 use std::any::Any;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::fmt;
+use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::sync::{Mutex, PoisonError};
 
 use super::auto::{Decision, Memory};
@@ -10,10 +11,11 @@ use crate::clock::{self, ticks};
 use crate::pool::{Epoch, Lane, Notice, Pool, Shared, Ticket};
 use crate::sched::{Deal, Ending, Entry as SeatEntry, Kind, Locality, Schedule};
 use crate::stats::Stats;
+use crate::stats::timeline::{Launch, LoopId, Recorder};
 
 /// What the launcher must know of a loop besides its length.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Plan {
+pub(crate) struct Plan<'a> {
     pub(crate) schedule: Schedule,
     pub(crate) locality: Locality,
     /// Smallest number of iterations worth handing over; 0: the pool chooses.
@@ -22,8 +24,45 @@ pub(crate) struct Plan {
     pub(crate) threads: usize,
     /// Chunks begin and end at multiples of this many positions (or at the loop's end); 0 or 1: anywhere.
     pub(crate) unit: u64,
+    /// What the loop is called where it is recorded.
+    pub(crate) label: Label<'a>,
+    /// Where what is counted in this loop goes, besides the pool's counters.
+    pub(crate) report: Option<&'a Report>,
     /// What [`Schedule::Auto`] learns from; `None`: it is [`Schedule::Steal`].
     pub(crate) memory: Option<&'static Memory>,
+}
+
+/// What is counted in one loop, by all who take part.
+#[derive(Debug, Default)]
+pub(crate) struct Report(Mutex<Stats>);
+
+impl Report {
+    fn add(&self, stats: &Stats) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) += *stats;
+    }
+
+    pub(crate) fn into_stats(self) -> Stats {
+        self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What a loop is called.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) enum Label<'a> {
+    #[default]
+    None,
+    Name(&'a str),
+    At(&'static Location<'static>),
+}
+
+impl fmt::Display for Label<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::None => Ok(()),
+            Self::Name(name) => f.write_str(name),
+            Self::At(place) => write!(f, "{}:{}", place.file(), place.line()),
+        }
+    }
 }
 
 /// The longest loop that can be launched at once, in positions.
@@ -57,13 +96,14 @@ pub(crate) struct Outcome {
 /// The loop's frame, on the caller's stack.
 struct Frame<'a, E> {
     entry: &'a E,
+    report: Option<&'a Report>,
     panic: Mutex<Option<(u64, Box<dyn Any + Send>)>>,
 }
 
 /// Runs `entry` on the caller and on idle workers of `pool`, over the positions `0..len`, `len <= MAX_LEN`.
 /// Returns after every participant has left.
 #[inline]
-pub(crate) fn launch<E: Entry>(pool: &Pool, plan: &Plan, len: u64, entry: &E) -> Outcome {
+pub(crate) fn launch<E: Entry>(pool: &Pool, plan: &Plan<'_>, len: u64, entry: &E) -> Outcome {
     assert!(len <= MAX_LEN, "a loop of {len} positions must be launched in parts");
     if len == 0 {
         return Outcome { exit: None, panic: None };
@@ -78,7 +118,7 @@ pub(crate) fn launch<E: Entry>(pool: &Pool, plan: &Plan, len: u64, entry: &E) ->
 
 fn launch_by_experience<E: Entry>(
     pool: &Pool,
-    plan: &Plan,
+    plan: &Plan<'_>,
     len: u64,
     entry: &E,
     memory: &Memory,
@@ -97,13 +137,13 @@ fn launch_by_experience<E: Entry>(
     outcome
 }
 
-fn launch_as_planned<E: Entry>(pool: &Pool, plan: &Plan, len: u64, entry: &E) -> Outcome {
-    let frame = Frame { entry, panic: Mutex::new(None) };
+fn launch_as_planned<E: Entry>(pool: &Pool, plan: &Plan<'_>, len: u64, entry: &E) -> Outcome {
+    let frame = Frame { entry, report: plan.report, panic: Mutex::new(None) };
     let (shared, widest) = pool.ready();
     let width = plan.width(widest, len);
     let exit = match (width > 1).then(|| shared.claim_lane()).flatten() {
         Some(lane) => run_shared(shared, lane, plan, len, width, &frame),
-        None => run_alone(shared, len, &frame),
+        None => run_alone(shared, plan, len, &frame),
     };
     let panic = frame.panic.into_inner().unwrap_or_else(PoisonError::into_inner);
     Outcome { exit: exit.filter(|_| panic.is_none()), panic }
@@ -120,7 +160,7 @@ pub(crate) struct Shape {
     pub(crate) protected: bool,
 }
 
-impl Plan {
+impl Plan<'_> {
     /// How many seats a loop is shared out to, of `most` that there are.
     pub(crate) fn width(&self, most: usize, len: u64) -> usize {
         if self.schedule == Schedule::Serial {
@@ -159,17 +199,59 @@ impl Plan {
     }
 }
 
-fn run_alone<E: Entry>(shared: &Shared, len: u64, frame: &Frame<'_, E>) -> Option<u64> {
+fn run_alone<E: Entry>(
+    shared: &Shared,
+    plan: &Plan<'_>,
+    len: u64,
+    frame: &Frame<'_, E>,
+) -> Option<u64> {
     shared.count_serial();
     let ending = Ending::new();
-    take_part(&mut Participant::alone(len, &ending), &ending, frame);
+    let mut caller = Participant::alone(len, &ending);
+    let launched =
+        start_track(shared, &mut caller, || shared.caller_seat(1).near, Recorder::next_alone);
+    take_part(&mut caller, &ending, frame);
+    keep_track(shared, &mut caller, |ended| Launch {
+        name: plan.label.to_string(),
+        iterations: len,
+        width: 1,
+        time: launched..ended,
+    });
+    if let Some(report) = frame.report {
+        let iterations = ending.exit().map_or(len, |exit| exit + 1);
+        report.add(&Stats { serial_loops: 1, chunks: 1, iterations, ..Stats::default() });
+    }
     ending.exit()
+}
+
+/// Writes down what a caller does, if loops are recorded; the time then, else 0.
+#[inline]
+fn start_track(
+    shared: &Shared,
+    caller: &mut Participant<'_>,
+    near: impl FnOnce() -> usize,
+    of: impl FnOnce(&Recorder) -> LoopId,
+) -> u64 {
+    if !shared.recorder.is_on() {
+        return 0;
+    }
+    caller.record(shared.track(near(), of));
+    ticks()
+}
+
+/// Keeps what was written down of a caller, whose loop has just ended.
+#[inline]
+fn keep_track(shared: &Shared, caller: &mut Participant<'_>, launch: impl FnOnce(u64) -> Launch) {
+    if let Some(mut track) = caller.take_track() {
+        track.launch = Some(launch(ticks()));
+        shared.recorder.keep(*track);
+    }
 }
 
 fn run_shared<E: Entry>(
     shared: &Shared,
     lane: &Lane,
-    plan: &Plan,
+    plan: &Plan<'_>,
     len: u64,
     width: usize,
     frame: &Frame<'_, E>,
@@ -201,6 +283,7 @@ fn run_shared<E: Entry>(
         lane.board.reset_counter();
     }
     let mut caller = Participant::caller(thief, ticket.view(), lane);
+    let launched = start_track(shared, &mut caller, || thief.near, |_| ticket.loop_id());
     // SAFETY: the lane is claimed and its last loop is over. The frame lives until this function returns, which is
     // after `take_part` has run to its end for the caller: that is when every other seat is left or shut. `E: Sync`
     // lets its entry be run from any thread, and the frame's panic slot is locked.
@@ -208,7 +291,17 @@ fn run_shared<E: Entry>(
     shared.sleepers.published();
     let wakes = shared.wake_near(lane, epoch, thief.seat, 1);
     take_part(&mut caller, lane.board.ending(), frame);
-    lane.counters().add(&(caller.take_tally() + Stats { loops: 1, wakes, ..Stats::default() }));
+    keep_track(shared, &mut caller, |ended| Launch {
+        name: plan.label.to_string(),
+        iterations: len,
+        width,
+        time: launched..ended,
+    });
+    let tally = caller.take_tally() + Stats { loops: 1, wakes, ..Stats::default() };
+    lane.counters().add(&tally);
+    if let Some(report) = frame.report {
+        report.add(&tally);
+    }
     let exit = lane.board.ending().exit();
     lane.board.clear(&deal);
     lane.release();
@@ -224,10 +317,17 @@ unsafe fn run_on_worker<E: Entry>(data: *const (), ticket: Ticket<'_>) {
     // SAFETY: the caller of the loop keeps the frame until every participant has left.
     let frame = unsafe { &*data.cast::<Frame<'_, E>>() };
     let mut participant = Participant::worker(&ticket);
+    participant.record(ticket.shared.track(ticket.seat, |_| ticket.loop_id()));
     let wakes = ticket.wake_others();
     take_part(&mut participant, ticket.lane.board.ending(), frame);
+    if let Some(track) = participant.take_track() {
+        ticket.shared.recorder.keep(*track);
+    }
     let tally = participant.take_tally() + Stats { wakes, ..Stats::default() };
     ticket.shared.count_worker(ticket.seat, &tally);
+    if let Some(report) = frame.report {
+        report.add(&(tally + Stats { joins: 1, ..Stats::default() }));
+    }
 }
 
 /// Runs the entry until the participant has left; catches panics.

@@ -7,6 +7,7 @@ use crate::clock;
 use crate::pool::{Lane, Ticket};
 use crate::sched::{Ending, Entry, Step, Thief, View, Walk};
 use crate::stats::Stats;
+use crate::stats::timeline::{Origin, Track};
 use crate::sync::{spin_loop, yield_now};
 
 /// A thread that works on a loop.
@@ -16,6 +17,8 @@ pub(crate) struct Participant<'a> {
     /// Which position runs; `None` outside of chunks.
     position: Cell<Option<u64>>,
     left: bool,
+    /// What it does, while loops are recorded.
+    track: Option<Box<Track>>,
 }
 
 /// Where chunks come from.
@@ -37,7 +40,8 @@ enum Wait<'a> {
 
 impl<'a> Participant<'a> {
     pub(super) fn alone(len: u64, ending: &'a Ending) -> Self {
-        Self { work: Work::Alone(0..len), ending, position: Cell::new(None), left: false }
+        let (work, position) = (Work::Alone(0..len), Cell::new(None));
+        Self { work, ending, position, left: false, track: None }
     }
 
     /// The caller sits down, before the loop is opened to others.
@@ -48,6 +52,7 @@ impl<'a> Participant<'a> {
             work: Work::Shared { view, walk, wait: Wait::Caller(lane) },
             position: Cell::new(None),
             left: false,
+            track: None,
         }
     }
 
@@ -63,6 +68,7 @@ impl<'a> Participant<'a> {
             work: Work::Shared { view, walk, wait: Wait::Worker },
             position: Cell::new(None),
             left: false,
+            track: None,
         }
     }
 
@@ -70,6 +76,27 @@ impl<'a> Participant<'a> {
     /// For the caller that is when all others have left.
     #[inline]
     pub(crate) fn next(&mut self) -> Option<Range<u64>> {
+        if self.track.is_some() { self.take_recorded() } else { self.take() }
+    }
+
+    #[cold]
+    fn take_recorded(&mut self) -> Option<Range<u64>> {
+        if let Some(track) = &mut self.track {
+            track.ends(clock::ticks());
+        }
+        let chunk = self.take();
+        if let Some((track, chunk)) = self.track.as_mut().zip(chunk.as_ref()) {
+            let origin = match &self.work {
+                Work::Shared { view, walk, .. } => walk.origin(view, chunk.start),
+                Work::Alone(_) => Origin::Own,
+            };
+            track.begins(chunk.clone(), origin, clock::ticks());
+        }
+        chunk
+    }
+
+    #[inline]
+    fn take(&mut self) -> Option<Range<u64>> {
         let chunk = match &mut self.work {
             Work::Alone(left) => {
                 let end = left.end.min(self.ending.bound());
@@ -119,6 +146,15 @@ impl<'a> Participant<'a> {
     /// Whether [`next`](Self::next) has said that there is no more work.
     pub(super) fn has_left(&self) -> bool {
         self.left
+    }
+
+    /// Writes what it does into `track` from now on, if there is one.
+    pub(super) fn record(&mut self, track: Option<Box<Track>>) {
+        self.track = track;
+    }
+
+    pub(super) fn take_track(&mut self) -> Option<Box<Track>> {
+        self.track.take()
     }
 
     pub(super) fn take_tally(&mut self) -> Stats {

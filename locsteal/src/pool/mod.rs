@@ -11,6 +11,7 @@ mod locality;
 #[cfg(all(test, loom))]
 mod loom_tests;
 mod plan;
+mod recording;
 mod seats;
 mod shared;
 mod side_work;
@@ -23,6 +24,7 @@ use std::sync::{Arc, OnceLock};
 pub use builder::{BuildError, PoolBuilder};
 pub use locality::LocalityReport;
 pub use plan::PoolPlan;
+pub use recording::Recording;
 
 use crew::Crew;
 pub(crate) use fork::Process;
@@ -98,6 +100,33 @@ impl Pool {
     /// What the pool has counted since it was made. See [`Stats`].
     pub fn stats(&self) -> Stats {
         self.shared.stats()
+    }
+
+    /// Records who runs which iterations when, in all loops launched on this pool from now on until
+    /// [`Recording::finish`]. What is recorded is kept in memory, about 50 bytes a chunk.
+    ///
+    /// Loops of a pool that is not being recorded pay one branch a chunk for the possibility.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use locsteal::Pool;
+    ///
+    /// let pool = Pool::builder().threads(2).build()?;
+    /// let recording = pool.record();
+    /// locsteal::range(0..1000).pool(&pool).name("warm up").for_each(|i| {
+    ///     std::hint::black_box(i);
+    /// });
+    /// let timeline = recording.finish();
+    ///
+    /// let ran: u64 = timeline.chunks().iter().map(|chunk| chunk.iterations.end - chunk.iterations.start).sum();
+    /// assert_eq!(ran, 1000);
+    /// let picture = timeline.to_svg();
+    /// assert!(picture.contains("warm up"));
+    /// # Ok::<(), locsteal::BuildError>(())
+    /// ```
+    pub fn record(&self) -> Recording<'_> {
+        Recording::new(self)
     }
 
     /// Whether near seats are tried first on this pool, and if not, why. Print it.

@@ -11,6 +11,7 @@ use super::side_work::SideWork;
 use super::sleep::Sleepers;
 use crate::clock;
 use crate::sched::{Deal, Entry, Generation, Locality, Thief, View};
+use crate::stats::timeline::{LoopId, Recorder, Track, Who};
 use crate::stats::{Counters, Stats};
 use crate::sync::{AtomicU64, AtomicUsize, Ordering};
 
@@ -33,6 +34,7 @@ pub(crate) struct Shared {
     crew: AtomicU64,
     /// Each written by the worker of its seat only.
     counters: Box<[CachePadded<Counters>]>,
+    pub(crate) recorder: Recorder,
     /// Loops that ran on their caller alone.
     serial_loops: AtomicU64,
     /// Jobs that ran in their submitter.
@@ -74,6 +76,11 @@ pub(crate) struct Ticket<'a> {
 }
 
 impl<'a> Ticket<'a> {
+    /// The loop, for a recording.
+    pub(crate) fn loop_id(&self) -> LoopId {
+        LoopId::Shared(std::ptr::from_ref(self.lane).addr(), self.generation.bits())
+    }
+
     /// Tells sleeping workers of the loop, and gives back how many: a few for each that comes in, so that the news
     /// spreads like a tree. Each call takes a while, so the seat's block should be laid out before, for others to steal
     /// from meanwhile.
@@ -109,6 +116,7 @@ impl Shared {
             sleepers: Sleepers::new(count),
             crew: AtomicU64::new(0),
             counters: (0..count).map(|_| CachePadded::new(Counters::default())).collect(),
+            recorder: Recorder::default(),
             serial_loops: AtomicU64::new(0),
             inline_jobs: AtomicU64::new(0),
             side_work: OnceLock::new(),
@@ -159,6 +167,22 @@ impl Shared {
     pub(crate) fn own_seat(&self) -> Option<usize> {
         let place = PLACE.get();
         (place.pool == std::ptr::from_ref(self).addr()).then_some(place.seat)
+    }
+
+    /// A track for the calling thread in a loop, if loops are recorded. `near`: a seat near to a caller from outside.
+    #[inline]
+    pub(crate) fn track(
+        &self,
+        near: usize,
+        of: impl FnOnce(&Recorder) -> LoopId,
+    ) -> Option<Box<Track>> {
+        self.recorder.is_on().then(|| {
+            let who = match self.own_seat() {
+                Some(seat) => Who::Worker(seat),
+                None => Who::Caller(std::thread::current().id(), near),
+            };
+            Box::new(Track::new(who, of(&self.recorder)))
+        })
     }
 
     /// The current thread is the worker of `seat` from now on.

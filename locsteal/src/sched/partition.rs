@@ -59,6 +59,11 @@ impl Deal {
         self.position(lo)..self.position(hi)
     }
 
+    /// The unit that holds `position`.
+    pub(crate) const fn unit_of(&self, position: u64) -> u32 {
+        (position / self.unit) as u32
+    }
+
     /// How many units hold the positions below `bound`.
     pub(crate) fn units_below(&self, bound: u64) -> u32 {
         if bound >= self.len { self.units } else { bound.div_ceil(self.unit) as u32 }

@@ -11,6 +11,7 @@ use super::rules::{Rules, Sight, Standard};
 use super::schedule::{Kind, Locality};
 use super::victims::{Orders, Thief};
 use crate::stats::Stats;
+use crate::stats::timeline::Origin;
 
 /// One loop as every participant sees it. Times are in any unit, all by the same clock.
 #[derive(Clone, Copy, Debug)]
@@ -28,6 +29,18 @@ pub(crate) struct View<'a> {
     pub(crate) launched: u64,
     /// The longest time that a participant leaves blocks alone after its own block is done.
     pub(crate) patience: u64,
+}
+
+impl View<'_> {
+    /// The seat that a position was dealt to; `None` where positions are not dealt to seats.
+    pub(crate) fn home(&self, position: u64) -> Option<usize> {
+        let unit = self.deal.unit_of(position);
+        match self.kind {
+            Kind::Static | Kind::Steal => Some(self.deal.seat_of(unit)),
+            Kind::StaticChunk(chunk) => Some((unit / chunk) as usize % self.deal.width()),
+            Kind::Dynamic | Kind::DynamicChunk(_) => None,
+        }
+    }
 }
 
 /// How a participant came into the loop.
@@ -154,6 +167,15 @@ impl Walk {
 
     pub(crate) fn seat(&self) -> usize {
         self.thief.seat
+    }
+
+    /// Where a position that this participant runs came from.
+    pub(crate) fn origin(&self, view: &View<'_>, position: u64) -> Origin {
+        match view.home(position) {
+            None => Origin::Shared,
+            Some(home) if home == self.thief.seat => Origin::Own,
+            Some(home) => Origin::Other(view.orders.tier(self.thief.near, home)),
+        }
     }
 
     /// What this participant has counted since the last call.

@@ -2,6 +2,7 @@
 
 mod counters;
 pub(crate) mod sites;
+pub mod timeline;
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub};
@@ -23,6 +24,7 @@ pub enum Tier {
 
 /// Counts by how far apart two seats are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default))]
 #[non_exhaustive]
 pub struct ByTier {
     /// Within one last-level-cache domain.
@@ -54,9 +56,13 @@ impl ByTier {
 
 /// What has been counted since the pool was made.
 ///
-/// Counters of one loop are added when a participant leaves it, so a snapshot taken while loops run lags behind. To
-/// count one loop, subtract the snapshot before it from the one after it.
+/// Counters of one loop are added when a participant leaves it, so a snapshot taken while loops run lags behind. What is
+/// counted in one loop alone: [`Loop::report`](crate::Loop::report); in several, the snapshot after them minus the one
+/// before.
+///
+/// With the feature `serde` it can be serialized and deserialized.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default))]
 #[non_exhaustive]
 pub struct Stats {
     /// Loops launched that other threads could take part in.
@@ -65,9 +71,9 @@ pub struct Stats {
     pub serial_loops: u64,
     /// Times that a worker took part in a loop.
     pub joins: u64,
-    /// Chunks run.
+    /// Chunks run in shared loops.
     pub chunks: u64,
-    /// Iterations run.
+    /// Iterations run in shared loops.
     pub iterations: u64,
     /// Successful steals, by the distance from the thief to the victim.
     pub steals: ByTier,

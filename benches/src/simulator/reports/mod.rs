@@ -1,7 +1,11 @@
 //! What is printed.
 
+pub(crate) mod attempts;
 pub(crate) mod machines;
 pub(crate) mod published;
+pub(crate) mod scale;
+pub(crate) mod timeline;
+pub(crate) mod trouble;
 pub(crate) mod variants;
 
 use crate::costs::Costs;

@@ -17,7 +17,7 @@ use std::ops::Range;
 use std::time::Duration;
 
 use super::Tier;
-pub(crate) use recorder::{Recorder, Track, Who};
+pub(crate) use recorder::{Launch, LoopId, Recorder, Track, Who};
 
 /// Who ran which iterations when, and how far they had come; recorded by [`Pool::record`](crate::Pool::record).
 ///
@@ -151,7 +151,7 @@ impl Timeline {
             name: if launch.name.is_empty() {
                 format!("loop {}", index + 1)
             } else {
-                launch.name.into()
+                launch.name.clone()
             },
             iterations: launch.iterations,
             width: launch.width,
@@ -171,7 +171,8 @@ impl Timeline {
                 origin: chunk.origin,
             }));
         }
-        chunks.sort_by_key(|chunk| (chunk.row, chunk.time.start, std::cmp::Reverse(chunk.time.end)));
+        chunks
+            .sort_by_key(|chunk| (chunk.row, chunk.time.start, std::cmp::Reverse(chunk.time.end)));
         Self { rows, loops, chunks }
     }
 

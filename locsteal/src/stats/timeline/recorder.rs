@@ -54,7 +54,8 @@ pub(crate) struct TrackChunk {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Launch {
-    pub(crate) name: &'static str,
+    /// Empty: it has none.
+    pub(crate) name: String,
     pub(crate) iterations: u64,
     pub(crate) width: usize,
     pub(crate) time: Range<u64>,
@@ -77,7 +78,8 @@ impl Recorder {
         let mut log = self.log();
         let was_last = self.open.fetch_sub(1, Ordering::Relaxed) == 1;
         let all = if was_last { std::mem::take(&mut *log) } else { log.clone() };
-        let launched = |track: &Track| track.launch.as_ref().is_some_and(|at| at.time.start >= since);
+        let launched =
+            |track: &Track| track.launch.as_ref().is_some_and(|at| at.time.start >= since);
         let loops: Vec<LoopId> =
             all.iter().filter(|track| launched(track)).map(|track| track.of).collect();
         all.into_iter().filter(|track| loops.contains(&track.of)).collect()

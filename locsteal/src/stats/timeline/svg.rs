@@ -187,18 +187,17 @@ impl<'a> Picture<'a> {
                 self.text(LEFT - 8.0, top + row / 2.0 + 3.5, "end", &this.name());
             }
         }
-        let by_node = |row: &Row| (row.node, None);
-        let by_cache = |row: &Row| (row.node, row.domain);
-        self.brackets(62.0, "node", |row| row.node, &by_node);
-        self.brackets(LEFT - 62.0, "cache", |row| row.domain, &by_cache);
+        self.brackets(62.0, "node", |row| row.node, |row| (row.node, None));
+        self.brackets(LEFT - 62.0, "cache", |row| row.domain, |row| (row.node, row.domain));
     }
 
-    fn brackets<K: PartialEq>(
+    /// A bracket beside each group of rows that are alike by `key`.
+    fn brackets(
         &mut self,
         x: f64,
         what: &str,
         number: impl Fn(&Row) -> Option<usize>,
-        key: &dyn Fn(&Row) -> K,
+        key: impl Fn(&Row) -> (Option<usize>, Option<usize>),
     ) {
         let rows = &self.timeline.rows;
         let mut first = 0;
