@@ -55,7 +55,7 @@ fn only_what_the_mask_allows_is_detected() {
     let before = own_affinity();
     let all = Topology::detect();
     assert_eq!(all.cpus().to_string(), before);
-    for cpu in all.cpus().clone().iter() {
+    for cpu in &all.cpus().clone() {
         let all = all.clone();
         std::thread::spawn(move || {
             let one: CpuSet = [cpu].into_iter().collect();

@@ -171,7 +171,7 @@ fn elements(y: &mut [Body], names: &mut [String], grid: &mut [[i32; 4]]) {
         let (pos, tags) = (&mut y[i].pos, &mut y[i].tags);
         pos[0] = tags.len() as f64;
         tags.push(7);
-        names[i].push_str("x");
+        names[i].push('x');
         y[i].pos.swap(0, 2);
         for j in 0..4 {
             grid[i][j] = (i * j) as i32;
@@ -382,6 +382,7 @@ async fn in_async(y: &mut [usize]) -> Option<()> {
     Some(())
 }
 
+#[allow(clippy::multiple_bound_locations, reason = "a bound in both places is what is tested")]
 #[par_for]
 fn generic<T: Copy + Send + Sync + std::ops::AddAssign, const N: usize, I: Into<usize>>(
     y: &mut [T; N],

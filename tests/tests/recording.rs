@@ -87,7 +87,7 @@ fn origins_tell_the_seat_from_whose_block_iterations_came() {
                 let far = home / 4 != row.seat as u64 / 4;
                 assert_eq!(far, tier == locsteal::Tier::Remote, "{home} to {}", row.seat);
             }
-            other => panic!("{other:?}"),
+            other @ Origin::Shared => panic!("{other:?}"),
         }
     }
 }
@@ -161,7 +161,11 @@ fn a_trace_is_json_that_holds_every_loop_and_chunk() {
 #[test]
 fn what_is_not_recorded_leaves_no_trace() {
     let pool = pool(4);
-    let run = || locsteal::range(0..100).pool(&pool).for_each(|i| drop(std::hint::black_box(i)));
+    let run = || {
+        locsteal::range(0..100).pool(&pool).for_each(|i| {
+            std::hint::black_box(i);
+        });
+    };
     run();
     drop(pool.record());
     run();

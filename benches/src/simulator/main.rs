@@ -81,7 +81,7 @@ enum Command {
         /// Where to write the picture
         #[arg(long)]
         svg: Option<PathBuf>,
-        /// Where to write the trace, for chrome://tracing or <https://ui.perfetto.dev>
+        /// Where to write the trace, for the trace viewers of browsers
         #[arg(long)]
         trace: Option<PathBuf>,
     },

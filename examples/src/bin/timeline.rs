@@ -18,7 +18,7 @@ struct Options {
     /// Where to write the picture
     #[arg(long)]
     svg: Option<PathBuf>,
-    /// Where to write the trace, for chrome://tracing or https://ui.perfetto.dev
+    /// Where to write the trace, for <chrome://tracing> or <https://ui.perfetto.dev>
     #[arg(long)]
     trace: Option<PathBuf>,
     /// Threads; by default as many as the machine allows

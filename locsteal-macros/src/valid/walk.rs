@@ -419,7 +419,7 @@ fn exit<P: Pass>(pass: &mut P, expr: &mut Expr) {
     match exit {
         // Where a labelled block or an outer serial loop ends is not looked at more closely.
         Exit::Break(Some(_)) | Exit::Continue(Some(_)) | Exit::Return | Exit::Try => {
-            pass.cx().exit_all()
+            pass.cx().exit_all();
         }
         Exit::Break(None) | Exit::Continue(None) => pass.cx().exit_innermost(),
     }

@@ -210,7 +210,9 @@ fn jobs_that_were_taken_back_do_not_pile_up() {
     let queues = desk.queues();
     // From outside, and on a worker.
     for seat in [None, Some(2)] {
-        seat.into_iter().for_each(|seat| queues.arrive(seat));
+        if let Some(seat) = seat {
+            queues.arrive(seat);
+        }
         for number in 0..20_000 {
             if number % 1_000 == 0 {
                 submit(desk, &shared, jobs.job(1, number));

@@ -208,8 +208,7 @@ impl<'a> Picture<'a> {
             let (from, to) = (self.tops[first], self.tops[index - 1] + self.row - 1.0);
             if let Some(number) = number(&rows[first]) {
                 self.put(format_args!(
-                    "<path d=\"M{:.1} {from:.1}h-3V{to:.1}h3\" stroke=\"#888888\" fill=\"none\"/>",
-                    x
+                    "<path d=\"M{x:.1} {from:.1}h-3V{to:.1}h3\" stroke=\"#888888\" fill=\"none\"/>"
                 ));
                 let middle = f64::midpoint(from, to) + 3.5;
                 self.text(x - 7.0, middle, "end", &format!("{what} {number}"));
