@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::SeqCst};
-use std::sync::{Condvar, Mutex};
+use std::sync::{Barrier, Condvar, Mutex};
 use std::thread;
 use std::time::Duration;
 
@@ -182,6 +182,25 @@ fn the_lowest_exit_wins_and_everything_below_has_run() {
     }
     assert!(!locsteal::range(0..0).any(|_| true));
     assert!(locsteal::range(0..0).all(|_| false));
+}
+
+#[test]
+fn a_participant_notices_in_the_middle_of_its_chunk_that_the_loop_was_left() {
+    let pool = pool();
+    let len = 3_000_000;
+    let (met, started) = (Barrier::new(2), AtomicUsize::new(0));
+    let begun = locsteal::range(0..len).pool(&pool).schedule(Schedule::Static);
+    let left = begun.try_for_each(|i| {
+        started.fetch_add(1, SeqCst);
+        if i == 0 || i == len / 3 {
+            // Two blocks have begun, each of which is one chunk.
+            met.wait();
+        }
+        thread::yield_now();
+        if i == 0 { Err("left") } else { Ok(()) }
+    });
+    assert_eq!(left, Err("left"));
+    assert!(started.into_inner() < len / 3, "a whole block was run");
 }
 
 #[test]

@@ -138,6 +138,23 @@ mod tests {
     }
 
     #[test]
+    fn nothing_is_told_twice() {
+        let told = Mutex::new(Vec::new());
+        let listener = |done| told.lock().unwrap().push(done);
+        let meter = Meter::new(&listener, 100);
+        meter.add(3);
+        let until = meter.told.lock().unwrap().until.unwrap();
+        while Instant::now() <= until {
+            std::hint::spin_loop();
+        }
+        // As by a participant whose share has already been told by another one.
+        meter.add(0);
+        assert_eq!(*told.lock().unwrap(), [3]);
+        meter.add(1);
+        assert_eq!(*told.lock().unwrap(), [3, 4]);
+    }
+
+    #[test]
     fn nobody_waits_for_a_listener_that_is_being_told() {
         let counted = Mutex::new(0);
         let meter_of_listener: Mutex<Option<&Meter<'_>>> = Mutex::new(None);
