@@ -199,9 +199,10 @@ fn workers_join_loops_while_jobs_follow_jobs() {
             }
         }
     }
-    let pool: &'static Pool = Box::leak(Box::new(pool(2)));
-    for _ in 0..20 {
-        let stop: &'static AtomicBool = Box::leak(Box::new(AtomicBool::new(false)));
+    static POOL: std::sync::LazyLock<Pool> = std::sync::LazyLock::new(|| pool(2));
+    static STOPS: [AtomicBool; 20] = [const { AtomicBool::new(false) }; 20];
+    let pool: &'static Pool = &POOL;
+    for stop in &STOPS {
         let (ended, end) = mpsc::channel();
         for _ in 0..4 {
             follow(pool, stop, ended.clone());

