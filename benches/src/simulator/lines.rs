@@ -113,7 +113,10 @@ mod tests {
         assert_eq!(lines.read(1, 0, again, &site, &costs), again + costs.hit);
         assert_eq!(lines.write(2, 0, again, &site, &costs), again + costs.line_remote);
         let later = 20_000_000;
-        assert_eq!(lines.read(1, 0, later, &site, &costs), later + costs.line_remote);
+        assert_eq!(
+            lines.read(1, 0, later, &site, &costs),
+            later + shared_out(costs.line_remote, &costs)
+        );
         assert_eq!(lines.write(2, 2, later, &site, &costs), later + costs.hit, "its own");
     }
 

@@ -7,7 +7,7 @@ use super::{Origin, Row, TimedChunk, Timeline};
 use crate::stats::Tier;
 
 const PLOT: f64 = 1200.0;
-const LEFT: f64 = 170.0;
+const LEFT: f64 = 190.0;
 const RIGHT: f64 = 24.0;
 const TOP: f64 = 58.0;
 /// Rows share about this height, within what can be told apart and what is a waste of paper.
@@ -187,8 +187,8 @@ impl<'a> Picture<'a> {
                 self.text(LEFT - 8.0, top + row / 2.0 + 3.5, "end", &this.name());
             }
         }
-        self.brackets(62.0, "node", |row| row.node, |row| (row.node, None));
-        self.brackets(LEFT - 62.0, "cache", |row| row.domain, |row| (row.node, row.domain));
+        self.brackets(60.0, "node", |row| row.node, |row| (row.node, None));
+        self.brackets(LEFT - 64.0, "cache", |row| row.domain, |row| (row.node, row.domain));
     }
 
     /// A bracket beside each group of rows that are alike by `key`.
