@@ -343,7 +343,7 @@ impl Walk {
             None => last.saturating_mul(2),
             Some(time) if time < tiny => last.saturating_mul(8),
             Some(time) if time < aim => last.saturating_mul(2),
-            Some(time) if time < 4 * aim => last,
+            Some(time) if time < 2 * aim => last,
             Some(_) => last / 2,
         };
         next.min(left.len() / MOST_SHARE).max(view.grain)
