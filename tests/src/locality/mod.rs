@@ -13,7 +13,7 @@
 //! | `coverage` | each iteration once |
 //! | `watched` | a pool whose workers the kernel is asked about |
 //! | `stage`, `near_first` | whose iterations a thread takes when it runs out of its own |
-//! | `masks` | masks, control groups and CPUs that change while loops run |
+//! | `masks` | masks that workers got before the first loop; masks, control groups and CPUs that change while loops run |
 
 mod callers;
 mod coverage;
@@ -54,7 +54,7 @@ pub struct Setting {
 pub type Check = fn(&Setting) -> usize;
 
 /// All checks by name, in the order in which they run.
-pub const CHECKS: [(&str, Check); 9] = [
+pub const CHECKS: [(&str, Check); 10] = [
     ("topology", topology::check),
     ("placement", placement::check),
     ("callers", callers::check),
@@ -62,6 +62,7 @@ pub const CHECKS: [(&str, Check); 9] = [
     ("near first", near_first::check_order),
     ("crossing", near_first::check_crossing),
     ("rescue", near_first::check_rescue),
+    ("found masks", masks::check_found),
     ("changed masks", masks::check_changed),
     ("changed CPUs", masks::check_changed_cpus),
 ];

@@ -35,6 +35,12 @@ impl Seated {
         Self { nearness: seats.clone().map(row).collect(), pool }
     }
 
+    /// A pool of this machine, each of whose workers is on one of these CPUs alone.
+    pub(super) fn on_cpus(machine: &Machine, pool: Pool, cpus: &[usize]) -> Self {
+        let row = |&from| cpus.iter().map(|&to| machine.nearness(from, to)).collect();
+        Self { nearness: cpus.iter().map(row).collect(), pool }
+    }
+
     /// A pool on this machine, with seats where the kernel says that the workers are.
     fn here(machine: &Machine, builder: PoolBuilder) -> Self {
         let probe = Watched::new(builder.clone());
