@@ -39,12 +39,14 @@ enum Wait<'a> {
 }
 
 impl<'a> Participant<'a> {
-    pub(super) fn alone(len: u64, ending: &'a Ending) -> Self {
+    pub(in crate::loops) fn alone(len: u64, ending: &'a Ending) -> Self {
         let (work, position) = (Work::Alone(0..len), Cell::new(None));
         Self { work, ending, position, left: false, track: None }
     }
 
     /// The caller sits down, before the loop is opened to others.
+    // Inlined, like `worker` and what they call, so that the large result is made where it stays.
+    #[inline]
     pub(super) fn caller(thief: Thief, view: View<'a>, lane: &'a Lane) -> Self {
         let walk = Walk::caller(thief, &view);
         Self {
@@ -57,6 +59,7 @@ impl<'a> Participant<'a> {
     }
 
     /// A worker that has entered the loop.
+    #[inline]
     pub(super) fn worker(ticket: &Ticket<'a>) -> Self {
         let view = ticket.view();
         let walk = match ticket.entry {
