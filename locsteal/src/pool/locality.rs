@@ -7,8 +7,9 @@ use crate::affinity::Placement;
 
 /// Whether near seats are tried first on a pool, how its workers are placed, and what went wrong, if anything.
 ///
-/// `Display` gives it in words, one sentence a line.
+/// `Display` gives it in words, one sentence a line. With the feature `serde` it can be serialized.
 #[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct LocalityReport {
     on: bool,
     lines: Vec<String>,

@@ -2,7 +2,8 @@
 //!
 //! Tiers and rotations follow the locality-first order of `ThreadTeams.jl`: the seats that share the thief's last-level
 //! cache, the rest of its node, then the other nodes by distance. Near tiers start after the thief; far ones are
-//! rotated by the thief's rank within its node, so that a node's thieves spread over their victims.
+//! rotated by the thief's rank within its node, so that a node's thieves spread over their victims. Of nodes at the same
+//! distance the next by number comes first, so that different nodes' thieves spread too.
 
 use crate::stats::Tier;
 
@@ -134,6 +135,8 @@ fn order(
             (1, 0)
         }
     };
+    // The nodes in a circle, beginning after the thief's.
+    let onward = |node: usize| (node < home.node, node);
     let rank = (0..thief).filter(|&seat| homes[seat].node == home.node).count();
     let mut tiers: Vec<((u8, u32), Vec<u16>)> = Vec::new();
     for seat in (0..seats).filter(|&seat| seat != thief) {
@@ -147,6 +150,7 @@ fn order(
     let mut victims = Vec::with_capacity(seats);
     for ((class, _), mut seats) in tiers {
         let start = if class == 2 {
+            seats.sort_by_key(|&seat| onward(homes[usize::from(seat)].node));
             rank % seats.len()
         } else {
             local += seats.len();
@@ -247,6 +251,25 @@ mod tests {
         assert_eq!(whole(&orders, 0, Llc, 6), [1, 2, 3, 4, 5]);
         assert_eq!(whole(&orders, 3, Llc, 6), [2, 1, 0, 5, 4]);
         assert_eq!(whole(&orders, 4, Llc, 6), [5, 2, 3, 0, 1]);
+    }
+
+    #[test]
+    fn thieves_of_different_nodes_begin_at_different_victims() {
+        // Four nodes of three seats, one after the other, and in turn.
+        let layouts: [fn(usize) -> usize; 2] = [|seat| seat / 3, |seat| seat % 4];
+        for node_of in layouts {
+            let homes: Vec<SeatHome> =
+                (0..12).map(|seat| SeatHome { domain: None, node: node_of(seat) }).collect();
+            let orders = Orders::new(&homes, |_, _| 20);
+            let first = |seat| {
+                let thief = Thief { seat, near: seat };
+                orders.remote(thief, Llc, 12).next().unwrap()
+            };
+            let mut firsts: Vec<usize> = (0..12).map(first).collect();
+            assert!((0..12).all(|seat| node_of(firsts[seat]) == (node_of(seat) + 1) % 4));
+            firsts.sort_unstable();
+            assert!(firsts.into_iter().eq(0..12), "each is begun at once");
+        }
     }
 
     #[test]
