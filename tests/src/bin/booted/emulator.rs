@@ -19,9 +19,10 @@ const PROGRAM: &str = "qemu-system-x86_64";
 const CPU: &str = "max,vendor=GenuineIntel,family=6,model=85,stepping=7,l3-cache=on,cx16=off";
 
 /// One CPU is started by the kernel and the others by process 1, which is far faster than CPUs that wait for each
-/// other while they are emulated in turn. The clock is trusted and not measured, for it is an emulated one.
+/// other while they are emulated in turn. The clock is trusted and not measured, for it is an emulated one. Pages stay where
+/// they were first touched.
 const KERNEL: &str = "console=ttyS0 quiet panic=-1 nokaslr mitigations=off maxcpus=1 tsc=reliable no_timer_check \
-     random.trust_cpu=on nowatchdog rcupdate.rcu_cpu_stall_suppress=1 rcupdate.rcu_expedited=1";
+     random.trust_cpu=on numa_balancing=disable nowatchdog rcupdate.rcu_cpu_stall_suppress=1 rcupdate.rcu_expedited=1";
 
 /// What booting needs and where it is.
 pub(crate) struct Emulator {
