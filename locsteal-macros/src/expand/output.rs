@@ -12,7 +12,7 @@ use crate::ast::{levels, mark_of};
 use crate::attr::{Clauses, Locality, Operator, Schedule};
 use crate::valid::index::Shift;
 use crate::valid::source::ADAPTORS;
-use crate::valid::{LoopFacts, Read, Reduction};
+use crate::valid::{LoopFacts, Read, Reduction, macros};
 
 /// The names of a loop's generated code, which differ from those of loops around it.
 pub(super) struct Names {
@@ -283,12 +283,16 @@ impl Output<'_> {
         } else {
             (quote_spanned!(span=> let #finished =), quote!())
         };
+        let standard = macros::check(&facts.standard, hidden, span);
+        let order = self.order(&launched);
         quote_spanned! {span=>
             {
+                #standard
                 match #hidden::start::<#part, _>(#site, #source) #clauses {
                     #launched => {
                         #(#owns)*
                         #(#accumulators)*
+                        #order
                         #keep #launched.#with(#(#own_names,)* #locals, #sums, #code).#run();
                         #results
                         #exits
@@ -400,13 +404,37 @@ impl Output<'_> {
         let accumulator = |(k, reduction): (usize, &Reduction)| {
             let at = span.located_at(syn::spanned::Spanned::span(&reduction.variable));
             let (name, variable) = (names.accumulator(k), reduced(reduction, at));
-            let mut operator = operator(reduction.operator, hidden, span);
+            let mut operator = if reduction.subtracts {
+                quote_spanned!(span=> #hidden::ops::Difference)
+            } else {
+                operator(reduction.operator, hidden, span)
+            };
             for _ in 0..reduction.indices {
                 operator = quote_spanned!(span=> #hidden::ops::Each<#operator>);
             }
             quote_spanned!(span=> let #name = #hidden::Accumulator::<#operator, _>::of(&#variable);)
         };
         facts.reductions.iter().enumerate().map(accumulator).collect()
+    }
+
+    /// Has partial results joined in order where of several least or greatest values the first counts.
+    fn order(&self, launched: &Ident) -> TokenStream {
+        let Self { facts, names, hidden, .. } = self;
+        let span = names.span();
+        let extrema: Vec<Ident> = (0..facts.reductions.len())
+            .filter(|k| matches!(facts.reductions[*k].operator, Operator::Min | Operator::Max))
+            .map(|k| names.accumulator(k))
+            .collect();
+        if facts.ordered || extrema.is_empty() {
+            return quote!();
+        }
+        quote_spanned! {span=>
+            let #launched = {
+                #[allow(unused_imports)]
+                use #hidden::{AnyEquals as _, SameEquals as _};
+                #launched.ordered_where(#((&#extrema).differ())||*)
+            };
+        }
     }
 
     fn make_locals(&self) -> TokenStream {
@@ -430,7 +458,12 @@ impl Output<'_> {
             let accumulator = names.accumulator(k);
             // The compiler reports here what cannot be reduced.
             let at = span.located_at(syn::spanned::Spanned::span(&reduction.variable));
-            let method = Ident::new(if reduction.indices == 0 { "whole" } else { "parts" }, at);
+            let method = match (reduction.indices, reduction.subtracts, reduction.again) {
+                (0, true, false) => "balance",
+                (0, false, _) => "whole",
+                _ => "parts",
+            };
+            let method = Ident::new(method, at);
             quote_spanned!(at=> #accumulator.#method())
         });
         let list = list(sums, span);

@@ -18,6 +18,9 @@ use super::wrappers::{is_greater, is_less};
 /// crates.
 #[derive(Clone, Copy, Debug)]
 pub enum Add {}
+/// `reduce(+: v)` where the body subtracts from `v` as well, for every type with [`std::iter::Sum`], `+=` and `-=`.
+#[derive(Clone, Copy, Debug)]
+pub enum Difference {}
 /// `reduce(*: v)`, for every type with [`std::iter::Product`] and `*=`.
 #[derive(Clone, Copy, Debug)]
 pub enum Mul {}

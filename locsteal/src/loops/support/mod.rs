@@ -11,6 +11,7 @@
 mod accumulate;
 mod code;
 mod drive;
+mod equals;
 mod fill;
 mod frame;
 mod inner;
@@ -18,11 +19,13 @@ mod items;
 mod leave;
 mod read;
 mod rows;
+pub mod standard;
 mod tracker;
 
 pub use accumulate::{Accumulator, Slot, Sum, Sums};
 pub use code::{Arrays, ChunkCode, Prepared, YieldCode};
 pub use drive::{Finished, Loop, dynamic_chunk, start, static_chunk};
+pub use equals::{AnyEquals, SameEquals};
 pub use fill::{Fill, Yield, nothing_left};
 pub use frame::{Frame, indexed, items};
 pub use inner::{Inner, Iterations, RowReading, add, subtract};
@@ -30,6 +33,8 @@ pub use items::{Indexed, Items};
 pub use leave::{Ended, Leaving, Never, Or, branch};
 pub use read::{Distance, ReadAny, ReadSlice, Reading};
 pub use rows::{along, index_of};
+
+pub use standard::Nowhere;
 
 pub use std::ops::ControlFlow::{Break, Continue};
 
