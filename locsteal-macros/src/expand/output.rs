@@ -455,9 +455,10 @@ impl Output<'_> {
         let Self { facts, names, .. } = self;
         let span = names.span();
         let sums = facts.reductions.iter().enumerate().map(|(k, reduction)| {
-            let accumulator = names.accumulator(k);
+            let mut accumulator = names.accumulator(k);
             // The compiler reports here what cannot be reduced.
             let at = span.located_at(syn::spanned::Spanned::span(&reduction.variable));
+            accumulator.set_span(at);
             let method = match (reduction.indices, reduction.subtracts, reduction.again) {
                 (0, true, false) => "balance",
                 (0, false, _) => "whole",
@@ -540,6 +541,16 @@ impl Output<'_> {
                     (&#frame.reading(&#expr)).array()
                 };
             });
+            // What is added to the index need not be a number.
+            if let Some(Shift::Plus(by) | Shift::Minus(by)) = &read.shift {
+                arrays.extend(quote_spanned! {span=>
+                    let #array = {
+                        #[allow(unused_imports)]
+                        use #hidden::{ByAny as _, ByNumber as _};
+                        (&#hidden::By(&#by)).array(#array, &#expr)
+                    };
+                });
+            }
             let at = place_text(syn::spanned::Spanned::span(expr), span);
             needs.extend(quote_spanned!(span=> #array.need(&mut #frame, #text, #shift, #at);));
             pieces.extend(quote_spanned!(span=> let #view = #array.view(&#frame, #shift);));
@@ -763,10 +774,16 @@ impl Output<'_> {
         let span = names.span();
         let totals: Vec<Ident> = (0..facts.reductions.len()).map(|k| names.sum(k)).collect();
         let pattern = list(totals.iter().map(ToTokens::to_token_stream), span);
-        let variables = facts.reductions.iter().map(|reduction| reduced(reduction, span));
+        let finish = totals.iter().zip(&facts.reductions).map(|(total, reduction)| {
+            // Where what cannot be reduced has been reported.
+            let at = span.located_at(syn::spanned::Spanned::span(&reduction.variable));
+            let (mut total, variable) = (total.clone(), reduced(reduction, span));
+            total.set_span(at);
+            quote_spanned!(at=> #total.finish(&mut #variable);)
+        });
         quote_spanned! {span=>
             if let ::core::option::Option::Some(#pattern) = #finished.sums {
-                #(#totals.finish(&mut #variables);)*
+                #(#finish)*
             }
         }
     }
@@ -847,14 +864,26 @@ fn operator(operator: Operator, hidden: &TokenStream, span: Span) -> TokenStream
 
 /// A distance from the index, as the runtime takes it.
 fn shift(shift: Option<&Shift>, hidden: &TokenStream, span: Span) -> TokenStream {
+    let number = |name: &Ident| {
+        quote_spanned! {span=>
+            {
+                #[allow(unused_imports)]
+                use #hidden::{ByAny as _, ByNumber as _};
+                (&#hidden::By(&#name)).number()
+            }
+        }
+    };
     match shift {
         None => quote_spanned!(span=> 0),
         Some(Shift::Number(by)) => {
             let by = Literal::i64_unsuffixed(*by);
             quote_spanned!(span=> #by)
         }
-        Some(Shift::Plus(name)) => quote_spanned!(span=> #hidden::Distance::plus(&#name)),
-        Some(Shift::Minus(name)) => quote_spanned!(span=> #hidden::Distance::minus(&#name)),
+        Some(Shift::Plus(name)) => number(name),
+        Some(Shift::Minus(name)) => {
+            let number = number(name);
+            quote_spanned!(span=> #hidden::Distance::minus(&#number))
+        }
     }
 }
 

@@ -458,24 +458,7 @@ impl Analysis<'_> {
                 );
             }
         }
-        for (k, own) in clauses.own.iter().enumerate() {
-            let overlaps = |other: &&crate::attr::Own| {
-                own.place.contains(&other.place) || other.place.contains(&own.place)
-            };
-            if let Some(other) = clauses.own[..k].iter().find(overlaps) {
-                let (whole, part) = if own.place.contains(&other.place) {
-                    (&own.place, &other.place)
-                } else {
-                    (&other.place, &own.place)
-                };
-                self.report.error(
-                    &own.expr,
-                    format_args!(
-                        "`{part}` is a part of `{whole}`, so that an iteration would own it twice"
-                    ),
-                    "own the arrays that the body writes, and nothing around them",
-                );
-            }
+        for own in &clauses.own {
             if clauses.reduce.iter().any(|r| r.place == own.place) {
                 self.report.error(
                     &own.expr,
@@ -523,6 +506,18 @@ impl Pass for Analysis<'_> {
         | Expr::Break(syn::ExprBreak { expr: Some(value), .. }) = &*expr
         {
             self.report_outward(&**value);
+        }
+        if let Expr::Return(syn::ExprReturn { expr: Some(value), .. }) = &*expr
+            && let Some(error) = self.cx.returns().and_then(unsendable)
+        {
+            let error = crate::attr::tokens(&error);
+            self.report.error(
+                value,
+                format_args!("this takes a `{error}` out of the loop to another thread, and nothing says that it can go there"),
+                format_args!(
+                    "let the function return `Box<{error} + Send + Sync>`, or leave with `?`: its error becomes the function's afterwards"
+                ),
+            );
         }
         let route = self.cx.route(walk::exit_of(expr));
         let count = self.active.len();
@@ -629,6 +624,29 @@ impl Pass for Analysis<'_> {
     }
 
     fn item(&mut self, _item: &mut Item) {}
+}
+
+/// A `dyn Error` in a type, of which nothing says that it is `Send`.
+fn unsendable(ty: &syn::Type) -> Option<syn::TypeTraitObject> {
+    struct Errors(Option<syn::TypeTraitObject>);
+
+    impl<'a> Visit<'a> for Errors {
+        fn visit_type_trait_object(&mut self, object: &'a syn::TypeTraitObject) {
+            let mut names = object.bounds.iter().filter_map(|bound| match bound {
+                syn::TypeParamBound::Trait(bound) => bound.path.segments.last(),
+                _ => None,
+            });
+            if let (Some(name), None) = (names.next(), names.next())
+                && name.ident == "Error"
+            {
+                self.0.get_or_insert_with(|| object.clone());
+            }
+        }
+    }
+
+    let mut errors = Errors(None);
+    errors.visit_type(ty);
+    errors.0
 }
 
 /// Whether the place that is used lies behind a `*`.

@@ -23,6 +23,7 @@ impl<T: iter::Sum<T> + SubAssign> Balance<T> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: iter::Sum<T> + AddAssign + SubAssign + Send + Sync> Reduction<Difference> for T {
     type Private = Balance<T>;
 

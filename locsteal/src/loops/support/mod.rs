@@ -9,6 +9,7 @@
 //! the arrays; it holds the body in an ordinary `for` loop.
 
 mod accumulate;
+mod by;
 mod code;
 mod drive;
 mod equals;
@@ -23,6 +24,7 @@ pub mod standard;
 mod tracker;
 
 pub use accumulate::{Accumulator, Slot, Sum, Sums};
+pub use by::{By, ByAny, ByNumber, Unknown};
 pub use code::{Arrays, ChunkCode, Prepared, YieldCode};
 pub use drive::{Finished, Loop, dynamic_chunk, start, static_chunk};
 pub use equals::{AnyEquals, SameEquals};
@@ -33,8 +35,6 @@ pub use items::{Indexed, Items};
 pub use leave::{Ended, Leaving, Never, Or, branch};
 pub use read::{Distance, ReadAny, ReadSlice, Reading};
 pub use rows::{along, index_of};
-
-pub use standard::Nowhere;
 
 pub use std::ops::ControlFlow::{Break, Continue};
 
