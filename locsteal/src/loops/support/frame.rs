@@ -207,16 +207,23 @@ impl<'a, S, Part> Frame<'a, S, Part> {
         self.count = self.count.min(room);
     }
 
-    /// The elements that the iterations own, one each: after [`need`](Self::need).
+    /// After all that is needed: there are items, or the first one fails at once.
+    #[inline]
+    pub fn settle(&self) {
+        if self.count == 0 {
+            self.tracker.stop(self.position);
+            self.tracker.fail();
+        }
+    }
+
+    /// The elements that the iterations own, one each: after [`need`](Self::need) and [`settle`](Self::settle).
     #[inline]
     pub fn elements<'p, T>(&self, area: Area, part: &'p mut [T]) -> Elements<'p, T>
     where
         S: Indices<Part>,
     {
         let low = self.low_item();
-        // Written so that the result is as long as there are items, without a case for none that the compiler would have to see
-        // through.
-        let skip = if self.count == 0 { 0 } else { low.wrapping_sub(area.first()) };
+        let skip = low.wrapping_sub(area.first());
         area.narrow(&mut part[skip..][..self.span() as usize], low)
     }
 }
