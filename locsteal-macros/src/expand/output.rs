@@ -571,7 +571,8 @@ impl Output<'_> {
                 pieces.extend(quote_spanned!(span=> let mut #piece = #area.elements(#part);));
             }
         }
-        (quote!(#arrays #needs #pieces), shortens)
+        let settle = shortens.then(|| quote_spanned!(span=> #frame.settle();));
+        (quote!(#arrays #needs #settle #pieces), shortens)
     }
 
     /// Taking a participant's state out of its slots, and putting it back.
