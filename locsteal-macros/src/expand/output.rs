@@ -969,6 +969,10 @@ fn clauses(clauses: &Clauses, hidden: &TokenStream, span: Span) -> TokenStream {
         let listener = &progress.value;
         calls.extend(quote_spanned!(span=> .progress(#listener)));
     }
+    if let Some(report) = &clauses.report {
+        let stats = &report.value;
+        calls.extend(quote_spanned!(span=> .report(#stats)));
+    }
     for (method, clause) in
         [("grain", &clauses.grain), ("threads", &clauses.threads), ("pool", &clauses.pool)]
     {

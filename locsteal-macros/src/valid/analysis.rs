@@ -200,7 +200,7 @@ impl Analysis<'_> {
                 }
             )*};
         }
-        default!(schedule, locality, grain, threads, pool, name, progress, krate);
+        default!(schedule, locality, grain, threads, pool, name, progress, report, krate);
         // What is owned or reduced is a matter of the loops that name it, the outermost ones.
         if self.active.is_empty() {
             let names = macros::names(expr.body.to_token_stream());
