@@ -134,6 +134,23 @@ fn clause(input: ParseStream, clauses: &mut Clauses) -> syn::Result<()> {
                         "say once which part of it an iteration owns",
                     ));
                 }
+                let around = |other: &&Own| {
+                    other.place.contains(&entry.place) || entry.place.contains(&other.place)
+                };
+                if let Some(other) = clauses.own.iter().find(around) {
+                    let (whole, part) = if entry.place.contains(&other.place) {
+                        (&entry.place, &other.place)
+                    } else {
+                        (&other.place, &entry.place)
+                    };
+                    return Err(error(
+                        &entry.expr,
+                        format_args!(
+                            "`{part}` is a part of `{whole}`, so that iterations would own it twice"
+                        ),
+                        "own the arrays whose elements the body writes, and nothing around them",
+                    ));
+                }
                 clauses.own.push(entry);
             }
             Ok(())
@@ -163,6 +180,9 @@ fn clause(input: ParseStream, clauses: &mut Clauses) -> syn::Result<()> {
                 }
                 ("reduction", _) => "did you mean `reduce`? as in `reduce(+: sum)`".to_owned(),
                 ("num_threads", _) => "did you mean `threads`?".to_owned(),
+                ("reproducible", _) => {
+                    "it says how to reduce: write `reduce(reproducible, +: sum)`".to_owned()
+                }
                 ("chunk" | "chunk_size", _) => {
                     "write `schedule = dynamic(chunk)` or `static(chunk)`".to_owned()
                 }
@@ -354,8 +374,17 @@ fn reductions(input: ParseStream, keyword: &Ident, clauses: &mut Clauses) -> syn
             }
         }
     }
-    for entry in entries(input, keyword, "reduce(+: sum)", reduction)? {
+    for (k, entry) in entries(input, keyword, "reduce(+: sum)", reduction)?.into_iter().enumerate()
+    {
         let Some(entry) = entry else { continue };
+        if k > 0 && entry.operator == Operator::Combine && entry.place.to_string() == "reproducible"
+        {
+            return Err(error(
+                &entry.expr,
+                "`reproducible` stands before what is reduced",
+                "write `reduce(reproducible, +: sum)`",
+            ));
+        }
         if clauses.reduce.iter().any(|other| other.place == entry.place) {
             return Err(error(
                 &entry.expr,

@@ -132,6 +132,12 @@ impl<'a, S, Part> Loop<'a, S, Part> {
     pub fn ordered(self) -> Self {
         Self { ordered: true, ..self }
     }
+
+    /// Reductions to a least or greatest value, where equal values may differ.
+    #[inline]
+    pub fn ordered_where(self, ordered: bool) -> Self {
+        Self { ordered, ..self }
+    }
 }
 
 impl<S, Part, Owns, L, R, Locals, MakeSums, Code>
