@@ -478,9 +478,14 @@ impl<T> Claim<T> {
     /// Has a task woken once the job is done; false if it is done.
     pub(super) fn watch_by_task(&self, waker: Waker) -> bool {
         let header = self.header();
-        // SAFETY: no task waits and the job may be done, but then none waited when it was: the waker is the handle's.
-        unsafe { header.waker.with_mut(|slot| *slot = Some(waker)) };
-        header.word.watch(Waiter::Task)
+        // SAFETY: no task waits and the job may be done, but then none waited when it was: the waker is the handle's. It
+        // has none in there: it takes one out whenever it does not wait any more.
+        unsafe { header.waker.with_mut(|slot| slot.write(Some(waker))) };
+        let watched = header.word.watch(Waiter::Task);
+        if !watched {
+            self.drop_waker();
+        }
+        watched
     }
 
     /// Takes [`watch_by_task`](Self::watch_by_task) back; false if the job is done.
@@ -488,10 +493,15 @@ impl<T> Claim<T> {
         let header = self.header();
         let unwatched = header.word.unwatch(Waiter::Task);
         if unwatched {
-            // SAFETY: no task waits any more, so the waker is the handle's.
-            drop(unsafe { header.waker.with_mut(|waker| (*waker).take()) });
+            self.drop_waker();
         }
         unwatched
+    }
+
+    /// No task waits. Whatever the waker's drop does wrong, the job goes on.
+    fn drop_waker(&self) {
+        // SAFETY: no task waits, or the job was done when one was to wait, so the waker is the handle's.
+        drop_quietly(unsafe { self.header().waker.with_mut(|waker| (*waker).take()) });
     }
 
     /// Sleeps until the job is done.

@@ -193,12 +193,21 @@ impl<T> Away<T> {
             .map_err(|claim| Self { claim, submitting, spin, polled, watched })
     }
 
-    /// Takes the waker out of the job.
-    fn unwatch(&mut self) {
-        if self.watched {
-            self.claim.unwatch_by_task();
-            self.watched = false;
+    /// The outcome of a job that is done, for the task that has awaited it.
+    fn awaited(self) -> thread::Result<T> {
+        let Self { claim, submitting, polled: waited_from, .. } = self;
+        let (lesson, (started, ended)) = (*claim.lesson(), claim.times());
+        let outcome = claim.take().unwrap_or_else(|_| unreachable!("the job was seen done"));
+        if outcome.is_ok() {
+            let received = ticks();
+            lesson.waited_for(&Journey { submitting, waited_from, started, ended, received });
         }
+        outcome
+    }
+
+    /// Takes the waker out of the job, if one is there; false if the job is done, so that it is the runner's.
+    fn unwatch(&mut self) -> bool {
+        !mem::take(&mut self.watched) || self.claim.unwatch_by_task()
     }
 }
 
@@ -228,35 +237,31 @@ impl<T> Future for JobHandle<T> {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
         let now = ticks();
-        let mut away = match self.take_state() {
-            State::Ready(outcome) => return Poll::Ready(give(outcome)),
-            State::Given => given_already(),
-            State::Away(away) => away,
-        };
-        if away.polled == 0 {
-            away.polled = now;
-        }
-        away.unwatch();
-        if !away.claim.is_done() {
-            assert!(
-                away.claim.is_of_this_process(),
-                "this process is the child of a fork, and the job that is awaited here was given to threads of the \
-                 parent: its outcome cannot come. Join jobs before forking, or spawn them in the child"
-            );
-            if away.claim.watch_by_task(context.waker().clone()) {
-                away.watched = true;
-                self.state = State::Away(away);
-                return Poll::Pending;
+        // What panics below, as a waker may that is cloned, leaves the handle as it is.
+        if let State::Away(away) = &mut self.state {
+            if away.polled == 0 {
+                away.polled = now;
+            }
+            if !away.claim.is_done() {
+                assert!(
+                    away.claim.is_of_this_process(),
+                    "this process is the child of a fork, and the job that is awaited here was given to threads of \
+                     the parent: its outcome cannot come. Join jobs before forking, or spawn them in the child"
+                );
+                let waker = context.waker().clone();
+                if away.unwatch() {
+                    away.watched = away.claim.watch_by_task(waker);
+                    if away.watched {
+                        return Poll::Pending;
+                    }
+                }
             }
         }
-        let Away { claim, submitting, polled: waited_from, .. } = away;
-        let (lesson, (started, ended)) = (*claim.lesson(), claim.times());
-        let outcome = claim.take().unwrap_or_else(|_| unreachable!("the job was seen done"));
-        if outcome.is_ok() {
-            let received = ticks();
-            lesson.waited_for(&Journey { submitting, waited_from, started, ended, received });
+        match self.take_state() {
+            State::Ready(outcome) => Poll::Ready(give(outcome)),
+            State::Away(away) => Poll::Ready(give(away.awaited())),
+            State::Given => given_already(),
         }
-        Poll::Ready(give(outcome))
     }
 }
 
@@ -269,7 +274,9 @@ impl<T> Drop for JobHandle<T> {
     fn drop(&mut self) {
         match self.take_state() {
             State::Ready(outcome) => drop_quietly(outcome),
-            State::Away(mut away) => away.unwatch(),
+            State::Away(mut away) => {
+                away.unwatch();
+            }
             State::Given => {}
         }
     }
