@@ -167,6 +167,29 @@ fn a_handle_may_go_from_executor_to_executor() {
     }
 }
 
+#[test]
+fn waiting_leaves_the_job_to_the_workers() {
+    let pool = pool(2);
+    let here = thread::current().id();
+    for polled in [false, true] {
+        let busy = [occupy(&pool), occupy(&pool)];
+        let mut job = offload(&pool).spawn(|| thread::current().id());
+        if polled {
+            let _ = Pin::new(&mut job).poll(&mut Context::from_waker(Waker::noop()));
+        }
+        drop(busy);
+        job.wait();
+        assert!(job.is_finished());
+        // Again, and where there is nothing to wait for.
+        job.wait();
+        assert_ne!(job.join(), here);
+    }
+    let mut inline = job().policy(Policy::Inline).spawn(|| 5);
+    inline.wait();
+    assert_eq!(block_on(&mut inline), 5);
+    inline.wait();
+}
+
 /// Has `work` run when the calling thread's locals are destroyed.
 fn at_the_end(work: impl FnOnce() + 'static) {
     struct Run(Option<Box<dyn FnOnce()>>);

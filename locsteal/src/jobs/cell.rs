@@ -19,7 +19,6 @@ use std::thread;
 use super::policy::Lesson;
 use super::scope::ScopeCore;
 use super::word::{Detached, Ended, Holder, Phase, Scoped, Waiter, Word};
-use crate::clock::ticks;
 use crate::pool::{Bell, Process};
 use crate::sync::{AtomicBool, AtomicU64, Memory, Ordering, SharedCell};
 
@@ -35,7 +34,7 @@ pub(super) struct Header {
     domain: Option<usize>,
     /// Whom the times of the job teach.
     lesson: Lesson,
-    /// When it was begun and when it had ended. Relaxed: read after the outcome was handed over.
+    /// When it was begun and when it had ended, by its lesson's clock. Relaxed: read after the outcome was handed over.
     started: AtomicU64,
     ended: AtomicU64,
     /// Whether the outcome is a panic. Relaxed, as the times.
@@ -143,10 +142,10 @@ where
             unsafe { Self::slot(job).with_mut(|slot| ManuallyDrop::take(&mut (*slot).work)) };
         // SAFETY: the caller holds the job.
         let header = unsafe { job.as_ref() };
-        header.started.store(ticks(), Ordering::Relaxed);
+        header.started.store(header.lesson.now(), Ordering::Relaxed);
         // Captures are dropped in here too.
         let outcome = catch_unwind(AssertUnwindSafe(work));
-        header.ended.store(ticks(), Ordering::Relaxed);
+        header.ended.store(header.lesson.now(), Ordering::Relaxed);
         header.panicked.store(outcome.is_err(), Ordering::Relaxed);
         outcome
     }
