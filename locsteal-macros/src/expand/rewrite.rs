@@ -238,7 +238,7 @@ impl Pass for Rewriter<'_> {
             return;
         }
         if let (None, Some(kind), Some(active)) = (&found, kind, self.active.last_mut())
-            && matches!(mode, Mode::Read | Mode::Method(_))
+            && matches!(mode, Mode::Read | Mode::Method(..))
             && self.cx.is_captured(&place.root, depth)
             && !self.cx.is_clouded(&place.root)
             && let Some((view, _)) = view_of(&active.facts.reads, place, &kind)
@@ -290,7 +290,8 @@ impl Pass for Rewriter<'_> {
         let Expr::ForLoop(loop_) = expr else { return };
         let number = self.cx.number_serial();
         let (Some(rows), Some(variable)) = (self.facts.rows.get(&number), variable(loop_)) else {
-            return walk::walk_for(self, loop_);
+            walk::walk_for(self, loop_);
+            return;
         };
         let names = rows::Names::new(number, loop_.for_token.span);
         // The scope of the variable is the next one to be opened.
@@ -328,6 +329,8 @@ impl Pass for Rewriter<'_> {
     fn suspension(&mut self, _: &Expr) {}
 
     fn opaque(&mut self, _: &Macro) {}
+
+    fn standard(&mut self, _: &Macro) {}
 
     fn item(&mut self, _: &mut Item) {}
 }

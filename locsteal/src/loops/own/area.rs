@@ -88,11 +88,12 @@ impl<T> Chunks<'_, T> {
     #[inline]
     pub fn window(&mut self, index: usize) -> Window<'_, T> {
         let size = self.area.per_iteration;
-        let first = index.saturating_mul(size);
-        let offset = first.wrapping_sub(self.area.first);
-        let chunk = match self.part.get_mut(offset..) {
+        let begin = index.saturating_mul(size);
+        // Of a window, that begins within a chunk, the rest of the chunk.
+        let first = begin.max(self.area.first);
+        let chunk = match self.part.get_mut(first - self.area.first..) {
             Some(rest) => {
-                let len = rest.len().min(size);
+                let len = begin.saturating_add(size).saturating_sub(first).min(rest.len());
                 &mut rest[..len]
             }
             None => &mut [],
