@@ -36,6 +36,8 @@ enum Wait<'a> {
     Caller(&'a Lane),
     /// It only lets others run.
     Worker,
+    /// There is nobody to wait for: a fork inside of the loop has left them behind.
+    Nobody,
 }
 
 impl<'a> Participant<'a> {
@@ -178,7 +180,7 @@ const PAUSES: u32 = 4;
 const YIELDS: u32 = 32;
 const SLEEP_SHARE: u64 = 2;
 
-fn next_shared(view: &View<'_>, walk: &mut Walk, wait: &Wait<'_>) -> Option<Range<u64>> {
+fn next_shared(view: &View<'_>, walk: &mut Walk, wait: &mut Wait<'_>) -> Option<Range<u64>> {
     let mut asked = 0;
     let mut yields_since = 0;
     loop {
@@ -193,7 +195,11 @@ fn next_shared(view: &View<'_>, walk: &mut Walk, wait: &Wait<'_>) -> Option<Rang
                         yields_since = clock::ticks();
                     }
                     let waited = || clock::ticks().saturating_sub(yields_since);
-                    match (wait, seat) {
+                    if asked == SPINS + YIELDS {
+                        look_for_others(wait);
+                    }
+                    match (&*wait, seat) {
+                        (Wait::Nobody, _) => return None,
                         (Wait::Caller(lane), Some(seat))
                             if asked >= SPINS + YIELDS
                                 && waited() >= view.patience / SLEEP_SHARE =>
@@ -206,6 +212,22 @@ fn next_shared(view: &View<'_>, walk: &mut Walk, wait: &Wait<'_>) -> Option<Rang
                 asked = asked.saturating_add(1);
             }
         }
+    }
+}
+
+/// The caller has waited for a while. The child of a fork inside of a loop's body would wait for ever: it says so instead,
+/// once, and is alone from then on.
+#[cold]
+fn look_for_others(wait: &mut Wait<'_>) {
+    if let Wait::Caller(lane) = wait
+        && !lane.is_of_this_process()
+    {
+        *wait = Wait::Nobody;
+        panic!(
+            "this process is the child of a fork that was made inside of a parallel loop: the threads that were at work \
+             on the loop are the parent's, so it cannot end here. Fork outside of loops, or end the child inside of \
+             the body, as by `exec` or `_exit`"
+        );
     }
 }
 

@@ -59,11 +59,24 @@ thread_local! {
     static LAST_LANE: Cell<usize> = const { Cell::new(0) };
 }
 
-#[derive(Clone, Copy)]
-struct Place {
+/// Which pool and seat a thread works for, if any.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
     /// The address of the pool's [`Shared`]; 0: the thread is nobody's worker.
     pool: usize,
     seat: usize,
+}
+
+impl Place {
+    /// The calling thread's.
+    pub(crate) fn here() -> Self {
+        PLACE.get()
+    }
+
+    /// The calling thread works in the stead of the thread whose place this is, which waits for it meanwhile.
+    pub(crate) fn take_over(self) {
+        PLACE.set(self);
+    }
 }
 
 /// A participant's right to be inside a loop.
