@@ -1,6 +1,6 @@
 //! The command line, and what is done for each of its words.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,7 @@ use locsteal_tests::locality::kernel::Machine;
 use locsteal_tests::locality::{self, SET_MASKS, Setting, set_masks};
 use locsteal_tests::machines::MACHINES;
 
-use crate::emulator::{Emulator, End, Limits};
+use crate::emulator::{Emulator, End, Limits, Other};
 use crate::guest;
 use crate::machines::{RECIPES, Recipe};
 use crate::table::{self, Facts, Outcome, Row};
@@ -19,6 +19,8 @@ Boots made-up machines in an emulator and runs the checks of locality in each.
 usage: booted all       every machine
        booted short     those that show the most
        booted NAME...   these
+       booted in NAME PROGRAM ARGUMENTS..
+                        runs another program in a machine: one that is linked with the libraries of this one
        booted list      tells their names
        booted snapshots tells what the library reads in the snapshots of machines, without an emulator
        booted here      runs the checks on this machine, without an emulator
@@ -53,7 +55,14 @@ pub(crate) fn run(words: &[String]) -> ExitCode {
         }
         ["here"] => check(&setting(None)),
         // What a guest runs. The kernel hands some of its own arguments on to process 1.
-        [.., "guest", name] if std::process::id() == 1 => guest::run(name),
+        [..] if std::process::id() == 1 => match words.iter().position(|word| *word == "guest") {
+            Some(at) if at + 1 < words.len() => guest::run(words[at + 1], &words[at + 2..]),
+            _ => usage(None),
+        },
+        ["in", name, program, ref arguments @ ..] => match Recipe::named(name) {
+            Some(recipe) => run_in(recipe, &Other { program: Path::new(program), arguments }),
+            None => usage(Some(&name)),
+        },
         ["checks", name] => check(&setting(Recipe::named(name))),
         [SET_MASKS, ref masks @ ..] => match set_masks(masks) {
             Ok(()) => ExitCode::SUCCESS,
@@ -115,12 +124,43 @@ fn boot_all(recipes: &[&'static Recipe], more: Vec<Row>) -> ExitCode {
     if passed == all { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
+/// Boots a machine and runs a program in it; with its exit code, 1 if that is not known.
+fn run_in(recipe: &Recipe, other: &Other<'_>) -> ExitCode {
+    let emulator = match Emulator::find() {
+        Ok(emulator) => emulator,
+        Err(missing) => {
+            eprintln!("{missing}");
+            return ExitCode::from(3);
+        }
+    };
+    let mut code: Option<u8> = None;
+    let end = emulator.run(recipe, Some(other), LIMITS, |line| {
+        if let Some(ended) = line.strip_prefix(guest::END) {
+            code = ended.trim().parse().ok();
+        } else if line != guest::UP {
+            println!("{line}");
+        }
+    });
+    match (end, code) {
+        (_, Some(code)) => ExitCode::from(code),
+        (Ok(end), None) => {
+            let console = emulator.console(recipe);
+            eprintln!("the program did not come to its end: {end:?}; see {}", console.display());
+            ExitCode::FAILURE
+        }
+        (Err(error), None) => {
+            eprintln!("the emulator cannot be run: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
 fn boot(emulator: &Emulator, recipe: &'static Recipe) -> Row {
     println!("{}: {}", recipe.name, recipe.about);
     let start = Instant::now();
     let (mut facts, mut ended) = (Facts::default(), None);
     let mut run = || {
-        emulator.run(recipe, LIMITS, |line| {
+        emulator.run(recipe, None, LIMITS, |line| {
             if let Some(code) = line.strip_prefix(guest::END) {
                 ended = Some(code.trim() == "0");
             } else if line != guest::UP && !facts.take(line) {
