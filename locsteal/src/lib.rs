@@ -24,6 +24,71 @@ pub mod __private {
 
 pub use affinity::{Home, Layout, Near, NearGuard, Placement, Seating, Unpinned, unpinned};
 pub use jobs::{JobBuilder, JobHandle, Policy, Scope, job, scope, spawn_near};
+/// Runs `for` loops of a function in parallel: those that are marked with `#[par_for(..)]`, or, if none is, its one outermost
+/// loop.
+///
+/// The attribute stands on a function, or on an `impl` block, a `trait` or a `mod` whose functions hold marked loops. A loop can
+/// run over everything that is an [`IntoParallelSource`]: integer ranges, slices, vectors, and `.rev()`, `.zip(..)`,
+/// `.enumerate()` and the like of these. Its body stays ordinary safe Rust. `y[i]` can be written where `i` is the loop's index;
+/// `break`, `return` and `?` leave the loop with the value of the lowest iteration that does.
+///
+/// | clause | value | default |
+/// | --- | --- | --- |
+/// | `own(y)`, `own(c.chunks(m))` | the arrays of which iteration `i` owns `y[i]`, or `c[i * m..(i + 1) * m]` | inferred from `y[i] = ..` |
+/// | `reduce(+: sum, max: top)` | what iterations accumulate into; the operators are `+`, `*`, `&`, `\|`, `^`, `&&`, `\|\|`, `min`, `max` | |
+/// | `reduce(histogram)` | the same with what the type offers that implements [`Reduce`] | |
+/// | `reduce(reproducible, +: sum)` | the same with the same bits in each run | |
+/// | `local(buffer = Vec::new())` | a variable of each participant's own | |
+/// | `schedule` | `auto`, `static`, `static(n)`, `steal`, `dynamic`, `dynamic(n)`, `serial`, or a [`Schedule`] in parentheses | `auto` |
+/// | `locality` | `llc`, `node`, `flat`, or a [`Locality`] in parentheses | `llc` |
+/// | `grain` | a `usize`, the smallest number of iterations worth handing over | from the pool |
+/// | `threads` | a `usize`, at most this many participants | the pool's width |
+/// | `pool` | a `&`[`Pool`] | the global pool |
+/// | `collapse` | how many nested loops become one | 1 |
+/// | `name` | a string literal, for messages | file, line and column |
+/// | `progress` | a closure `Fn(u64)` that gets how many iterations are done, or a [`Progress`] | none |
+/// | `crate` | the path of this library | the dependency in the manifest |
+///
+/// Clauses take their values with `=`, each stands once, and they are evaluated once, after what the loop runs over.
+///
+/// The [language page](https://github.com/locsteal/locsteal/blob/main/docs/language.md) tells the rest.
+///
+/// # Panics
+///
+/// With the panic of an iteration, in the thread that runs the loop: the lowest one's that was caught. Where an index is out of
+/// bounds, as the serial loop does.
+///
+/// # Examples
+///
+/// ```
+/// use locsteal::par_for;
+///
+/// #[par_for]
+/// fn axpy(a: f64, x: &[f64], y: &mut [f64]) {
+///     for i in 0..x.len() {
+///         y[i] += a * x[i];
+///     }
+/// }
+///
+/// #[par_for]
+/// fn mean(values: &[f64]) -> Option<f64> {
+///     let mut sum = 0.0;
+///     #[par_for(reduce(+: sum))]
+///     for value in values {
+///         if value.is_nan() {
+///             return None;
+///         }
+///         sum += value;
+///     }
+///     (!values.is_empty()).then(|| sum / values.len() as f64)
+/// }
+///
+/// let mut y = [1.0, 2.0];
+/// axpy(2.0, &[10.0, 20.0], &mut y);
+/// assert_eq!(y, [21.0, 42.0]);
+/// assert_eq!(mean(&y), Some(31.5));
+/// assert_eq!(mean(&[0.5, f64::NAN]), None);
+/// ```
 pub use locsteal_macros::par_for;
 /// Submits a job to a worker near to the calling thread, and gives its [`JobHandle`].
 ///
@@ -75,6 +140,7 @@ pub use locsteal_macros::par_for;
 /// ```
 pub use locsteal_macros::spawn_near;
 pub use loops::builder::{Attempt, Loop, Parallel, range, source};
+pub use loops::first_touch::{FirstTouch, first_touch};
 pub use loops::own::ParallelArray;
 pub use loops::progress::Progress;
 pub use loops::reduce::{self, Reduce};

@@ -11,3 +11,8 @@ pub mod process;
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/functions.md")]
 pub mod functions {}
+
+/// The examples of the page about marked loops.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/language.md")]
+pub mod language {}

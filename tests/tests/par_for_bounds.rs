@@ -178,6 +178,51 @@ fn chunks_are_checked() {
     assert!(said.contains("`own(c.chunks(0))`"), "{said}");
 }
 
+#[par_for(own(c.chunks(m)), schedule = serial)]
+fn counted_rows(c: &mut [usize], m: usize, from: &[usize], count: &AtomicUsize) {
+    for i in 0..c.len() / m {
+        for j in 0..m {
+            count.fetch_add(1, Relaxed);
+            c[i * m + j] += from[i + j];
+        }
+    }
+}
+
+#[par_for(own(c.chunks(m)), schedule = serial)]
+fn left_rows(c: &mut [usize], m: usize, from: &[usize], count: &AtomicUsize) {
+    for i in 0..c.len() / m {
+        for j in 0..m {
+            if j == 3 {
+                break;
+            }
+            count.fetch_add(1, Relaxed);
+            c[i * m + j] += from[i + j];
+        }
+    }
+}
+
+#[test]
+fn a_serial_loop_that_would_fail_does_so_before_it_begins() {
+    let count = AtomicUsize::new(0);
+    // Row 2 reads from 2 to 6.
+    let said = message(|| counted_rows(&mut [1; 20], 5, &[1; 6], &count));
+    assert!(
+        said.starts_with("index out of bounds: the len of `from` is 6 but the index is 6"),
+        "{said}"
+    );
+    assert_eq!(count.into_inner(), 10);
+
+    // An iteration of these loops is not certain to come.
+    let count = AtomicUsize::new(0);
+    left_rows(&mut [1; 20], 5, &[1; 6], &count);
+    assert_eq!(count.into_inner(), 12);
+
+    // A loop of no iterations needs nothing.
+    let count = AtomicUsize::new(0);
+    counted_rows(&mut [], 5, &[], &count);
+    assert_eq!(count.into_inner(), 0);
+}
+
 #[par_for]
 fn ranges(c: &mut [u8], lo: usize, hi: usize) -> usize {
     let len = AtomicUsize::new(0);

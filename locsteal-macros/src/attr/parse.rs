@@ -11,9 +11,9 @@ use super::{Clause, Clauses, Local, Operator, Own, Place, Reduce, values};
 use crate::report::{Report, error, nearest};
 
 /// All clauses, in the order in which they are told to those who misspell one.
-const KEYWORDS: [&str; 12] = [
+const KEYWORDS: [&str; 13] = [
     "schedule", "locality", "grain", "threads", "pool", "own", "reduce", "local", "collapse",
-    "name", "progress", "crate",
+    "name", "progress", "report", "crate",
 ];
 
 /// Reads what stands between the parentheses. What cannot be read is reported and skipped.
@@ -109,6 +109,11 @@ fn clause(input: ParseStream, clauses: &mut Clauses) -> syn::Result<()> {
             equals(input, &keyword, "progress = |done: u64| ..")?;
             let value = input.parse()?;
             once(&mut clauses.progress, &keyword, value)
+        }
+        "report" => {
+            equals(input, &keyword, "report = &mut stats")?;
+            let value = input.parse()?;
+            once(&mut clauses.report, &keyword, value)
         }
         "collapse" => {
             equals(input, &keyword, "collapse = 2")?;

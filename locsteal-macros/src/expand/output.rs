@@ -571,7 +571,8 @@ impl Output<'_> {
                 pieces.extend(quote_spanned!(span=> let mut #piece = #area.elements(#part);));
             }
         }
-        (quote!(#arrays #needs #pieces), shortens)
+        let settle = shortens.then(|| quote_spanned!(span=> #frame.settle();));
+        (quote!(#arrays #needs #settle #pieces), shortens)
     }
 
     /// Taking a participant's state out of its slots, and putting it back.
@@ -967,6 +968,10 @@ fn clauses(clauses: &Clauses, hidden: &TokenStream, span: Span) -> TokenStream {
     if let Some(progress) = &clauses.progress {
         let listener = &progress.value;
         calls.extend(quote_spanned!(span=> .progress(#listener)));
+    }
+    if let Some(report) = &clauses.report {
+        let stats = &report.value;
+        calls.extend(quote_spanned!(span=> .report(#stats)));
     }
     for (method, clause) in
         [("grain", &clauses.grain), ("threads", &clauses.threads), ("pool", &clauses.pool)]

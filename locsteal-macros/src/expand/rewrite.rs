@@ -290,7 +290,8 @@ impl Pass for Rewriter<'_> {
         let Expr::ForLoop(loop_) = expr else { return };
         let number = self.cx.number_serial();
         let (Some(rows), Some(variable)) = (self.facts.rows.get(&number), variable(loop_)) else {
-            return walk::walk_for(self, loop_);
+            walk::walk_for(self, loop_);
+            return;
         };
         let names = rows::Names::new(number, loop_.for_token.span);
         // The scope of the variable is the next one to be opened.

@@ -60,14 +60,11 @@ pub(super) fn tokens(
     for (k, row) in rows.iter().enumerate().filter(|(k, _)| used.contains(k)) {
         let (shift, name, at) = (names.name("shift", k), names.row(k), names.at(k));
         let sum = sum(&row.terms, hidden, span);
-        // Computed where the serial loop would compute it: not if there is no iteration.
-        prepare
-            .extend(quote_spanned!(span=> let #shift = if #inner.is_empty() { 0 } else { #sum };));
+        prepare.extend(quote_spanned!(span=> let #shift = #sum;));
         match &windows[k] {
             Some(window) => {
                 let (window, window_at) = (&window.name, &window.at);
                 let field = Ident::new("window", span);
-                prepare.extend(quote_spanned!(span=> #inner.need_window(#window_at, #shift);));
                 narrow.extend(quote_spanned! {span=>
                     #[allow(unused_mut)]
                     let mut #name = #inner.narrow(&mut #window.#field[..], #window_at, #shift);
@@ -83,18 +80,22 @@ pub(super) fn tokens(
                         use #hidden::{ReadAny as _, ReadSlice as _};
                         (&#hidden::RowReading::new(&#given)).array()
                     };
-                    #array.need_row(&mut #inner, #shift, #text, #place);
                 });
-                narrow.extend(quote_spanned!(span=> let #name = #array.row(&#inner, #shift);));
+                narrow.extend(
+                    quote_spanned!(span=> let #name = #array.row(&#inner, #shift, #text, #place);),
+                );
             }
         }
     }
+    // What it needs is computed where the serial loop would compute it: not if there is no iteration.
     quote_spanned! {span=>
         {
-            let mut #inner = #hidden::Inner::new(#expr);
-            #prepare
-            #narrow
-            #(#attrs)* #label #for_token #pat #in_token #inner.iterations() #body
+            let #inner = #hidden::Inner::new(#expr);
+            if !#inner.is_empty() {
+                #prepare
+                #narrow
+                #(#attrs)* #label #for_token #pat #in_token #inner.iterations() #body
+            }
         }
     }
 }

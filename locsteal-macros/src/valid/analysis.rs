@@ -200,7 +200,7 @@ impl Analysis<'_> {
                 }
             )*};
         }
-        default!(schedule, locality, grain, threads, pool, name, progress, krate);
+        default!(schedule, locality, grain, threads, pool, name, progress, report, krate);
         // What is owned or reduced is a matter of the loops that name it, the outermost ones.
         if self.active.is_empty() {
             let names = macros::names(expr.body.to_token_stream());
@@ -562,9 +562,9 @@ impl Pass for Analysis<'_> {
         let Expr::ForLoop(loop_) = expr else { return };
         let number = self.cx.number_serial();
         self.serial.push(Serial::new(loop_, number, &self.cx));
-        walk::walk_for(self, loop_);
+        let leaves = walk::walk_for(self, loop_);
         if let (Some(serial), Some(active)) = (self.serial.pop(), self.active.last()) {
-            let rows = serial.rows(active);
+            let rows = serial.rows(active, leaves);
             if !rows.is_empty() {
                 self.facts.rows.insert(serial.number(), rows);
             }

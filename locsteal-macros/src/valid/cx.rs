@@ -280,11 +280,13 @@ impl Cx {
         self.rounds.push(Round { branches: self.branches, exited: false, marked });
     }
 
-    /// The body of a loop ends. An iteration that may leave a marked loop may leave what is around it.
-    pub(crate) fn end_round(&mut self) {
-        if let Some(Round { exited: true, marked: true, .. }) = self.rounds.pop() {
+    /// The body of a loop ends; true if its iterations may be left. One that may leave a marked loop may leave what is around it.
+    pub(crate) fn end_round(&mut self) -> bool {
+        let Some(Round { exited, marked, .. }) = self.rounds.pop() else { return false };
+        if exited && marked {
             self.exit_all();
         }
+        exited
     }
 
     /// What follows is not reached in every iteration, until `leave_branch`.

@@ -102,9 +102,13 @@ impl Serial {
         self.opaque.extend(names.iter().cloned());
     }
 
-    /// The arrays that the loop goes along.
-    pub(super) fn rows(&self, active: &Active) -> Vec<Row> {
+    /// The arrays that the loop goes along. `leaves`: an iteration may leave it, or leave out what follows in it.
+    pub(super) fn rows(&self, active: &Active, leaves: bool) -> Vec<Row> {
         let mut rows: Vec<Row> = Vec::new();
+        if leaves {
+            // How far the loop comes is not known.
+            return rows;
+        }
         for used in &self.uses {
             let (Some(terms), Some(array)) = (&used.terms, &used.array) else { continue };
             let own = active.clauses.own.iter().find(|own| own.place.contains(&used.place));

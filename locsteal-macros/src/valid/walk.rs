@@ -379,20 +379,22 @@ fn walk_block_like<P: Pass>(pass: &mut P, expr: &mut Expr) {
     }
 }
 
-/// A serial loop.
-pub(crate) fn walk_for<P: Pass>(pass: &mut P, loop_: &mut ExprForLoop) {
+/// A serial loop; true if an iteration may leave it.
+pub(crate) fn walk_for<P: Pass>(pass: &mut P, loop_: &mut ExprForLoop) -> bool {
     walk(pass, &mut loop_.expr);
     let label = loop_.label.as_ref().map(|label| label.name.ident.to_string());
     pass.cx().enter(Control::Loop { label, round: true });
+    let mut leaves = false;
     branch(pass, |pass| {
         pass.cx().begin_round(false);
         pass.cx().open();
         pass.cx().bind_names(&loop_.pat, false, &Means::InnerIndex);
         walk_block(pass, &mut loop_.body);
         pass.cx().close();
-        pass.cx().end_round();
+        leaves = pass.cx().end_round();
     });
     pass.cx().leave();
+    leaves
 }
 
 fn walk_closure<P: Pass>(pass: &mut P, closure: &mut ExprClosure) {

@@ -5,6 +5,7 @@
 //! loop is a serial loop, so whatever the compiler does for the serial loop it does for the chunk.
 
 mod adaptors;
+mod backward;
 mod countable;
 mod deque;
 mod disjoint;
@@ -21,6 +22,7 @@ mod slices_mut;
 mod tests;
 
 pub use adaptors::{Cloned, Copied, Enumerate, EnumerateChunk, Rev, Skip, StepBy, Take, Zip};
+pub use backward::{BackwardChunk, BackwardSource, Word};
 pub use countable::{Countable, InclusiveChunk, Integer, WideChunk};
 pub use deque::DequeSource;
 pub use indexed::{ExactSource, First, IndexedSource, OutOfBounds, Second, Shifted, Whole};

@@ -59,11 +59,24 @@ thread_local! {
     static LAST_LANE: Cell<usize> = const { Cell::new(0) };
 }
 
-#[derive(Clone, Copy)]
-struct Place {
+/// Which pool and seat a thread works for, if any.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
     /// The address of the pool's [`Shared`]; 0: the thread is nobody's worker.
     pool: usize,
     seat: usize,
+}
+
+impl Place {
+    /// The calling thread's.
+    pub(crate) fn here() -> Self {
+        PLACE.get()
+    }
+
+    /// The calling thread works in the stead of the thread whose place this is, which waits for it meanwhile.
+    pub(crate) fn take_over(self) {
+        PLACE.set(self);
+    }
 }
 
 /// A participant's right to be inside a loop.
@@ -173,7 +186,7 @@ impl Shared {
         (place.pool == std::ptr::from_ref(self).addr()).then_some(place.seat)
     }
 
-    /// A track for the calling thread in a loop, if loops are recorded. `near`: a seat near to a caller from outside.
+    /// A track for the calling thread in a loop, if loops are recorded. `near`: where a caller from outside is.
     #[inline]
     pub(crate) fn track(
         &self,
@@ -183,7 +196,12 @@ impl Shared {
         self.recorder.is_on().then(|| {
             let who = match self.own_seat() {
                 Some(seat) => Who::Worker(seat),
-                None => Who::Caller(std::thread::current().id(), near),
+                None => {
+                    let seats = self.seats.count();
+                    let near =
+                        if near < seats { near } else { self.seats.nearest_below(near, seats) };
+                    Who::Caller(std::thread::current().id(), near)
+                }
             };
             Box::new(Track::new(who, of(&self.recorder)))
         })
@@ -196,7 +214,7 @@ impl Shared {
 
     /// Where the calling thread sits in a loop of `width` seats that it launches.
     pub(crate) fn caller_seat(&self, width: usize) -> Thief {
-        let near = self.own_seat().unwrap_or_else(|| self.seats.seat_near_caller());
+        let near = self.own_seat().unwrap_or_else(|| self.seats.near_caller());
         if near < width {
             return Thief { seat: near, near };
         }

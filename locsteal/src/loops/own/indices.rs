@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use crate::loops::source::{
-    Enumerate, First, IndexedSource, Integer, ParallelSource, RangeInclusiveSource, RangeSource,
-    Rev, Second, Skip, StepBy, Take, Whole, Zip,
+    BackwardSource, Enumerate, First, IndexedSource, Integer, ParallelSource, RangeInclusiveSource,
+    RangeSource, Rev, Second, Skip, StepBy, Take, Whole, Word, Zip,
 };
 
 /// How the index changes from one position to the next.
@@ -68,6 +68,19 @@ where
 #[diagnostic::do_not_recommend]
 unsafe impl<T: Integer + ItemIndex<Whole>> Indices<Whole> for RangeInclusiveSource<T> {
     const STRIDE: Stride = Stride::Up;
+
+    #[inline]
+    fn item_index(&self, position: u128) -> usize {
+        self.value(position).index()
+    }
+}
+
+// SAFETY: as for `RangeSource`, in reverse order.
+unsafe impl<T: Word + ItemIndex<Whole>> Indices<Whole> for BackwardSource<T>
+where
+    Range<T>: DoubleEndedIterator<Item = T>,
+{
+    const STRIDE: Stride = Stride::Down;
 
     #[inline]
     fn item_index(&self, position: u128) -> usize {

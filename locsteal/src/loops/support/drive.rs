@@ -18,7 +18,7 @@ use crate::loops::reduce::{Leaves, Partials};
 use crate::loops::site::Site;
 use crate::loops::source::{IntoParallelSource, ParallelSource};
 use crate::sched::Ending;
-use crate::{Locality, Pool, Schedule};
+use crate::{Locality, Pool, Schedule, Stats};
 
 /// A marked loop over `S` whose items hold their index at `Part`, before it is run.
 #[must_use]
@@ -116,6 +116,15 @@ impl<'a, S, Part> Loop<'a, S, Part> {
         S: ParallelSource,
     {
         self.map(|inner| inner.progress(listener))
+    }
+
+    /// `report = ..`
+    #[inline]
+    pub fn report(self, stats: &'a mut Stats) -> Self
+    where
+        S: ParallelSource,
+    {
+        self.map(|inner| inner.report(stats))
     }
 
     /// `reduce(reproducible, ..)`, and reductions in loops that can be left.

@@ -22,6 +22,9 @@ pub struct Frame<'a, S, Part> {
     position: u64,
     /// How many items there are.
     count: u64,
+    /// The position of the last item in the source, if there is one. Computed in one place, so that the compiler sees that what
+    /// is cut out of arrays begins where the items do.
+    last: u128,
     /// Whether there were more.
     short: bool,
     part: PhantomData<Part>,
@@ -48,6 +51,7 @@ impl<'a, S, Part> Frame<'a, S, Part> {
             first,
             position: positions.start,
             count,
+            last: first.wrapping_add(u128::from(count.wrapping_sub(1))),
             short: false,
             part: PhantomData,
         }
@@ -62,7 +66,7 @@ impl<'a, S, Part> Frame<'a, S, Part> {
     /// The position of the last item in the source. There is one.
     #[inline]
     pub(super) fn last(&self) -> u128 {
-        self.first + u128::from(self.count) - 1
+        self.last
     }
 
     /// The positions of the first and of the last item in the source.
@@ -92,11 +96,11 @@ impl<'a, S, Part> Frame<'a, S, Part> {
     where
         S: ParallelSource,
     {
-        let Self { source, tracker, first, position, count, short, .. } = self;
+        let Self { source, tracker, first, position, count, last, short, .. } = self;
         let chunk = (count > 0).then(|| {
             // SAFETY: 5. and 6. as promised to `new`, which `self` stands for: it cannot be copied and is used up here, and it
             // only ever got shorter. 7. as the source is borrowed for longer than the result lives.
-            unsafe { source.chunk(first, first + u128::from(count - 1)) }
+            unsafe { source.chunk(first, last) }
         });
         // SAFETY: promise 2 of `ParallelSource`.
         unsafe { Items::new(chunk, tracker, position, count, short) }
@@ -124,9 +128,7 @@ impl<'a, S, Part> Frame<'a, S, Part> {
     {
         match S::STRIDE {
             Stride::Up => self.source.item_index(self.first),
-            Stride::Down => {
-                self.source.item_index(self.first).wrapping_sub(self.count as usize).wrapping_add(1)
-            }
+            Stride::Down => self.source.item_index(self.last()),
             Stride::Steps => self.low() as usize,
         }
     }
@@ -205,18 +207,26 @@ impl<'a, S, Part> Frame<'a, S, Part> {
         }
         self.short |= room < self.count;
         self.count = self.count.min(room);
+        self.last = self.first.wrapping_add(u128::from(self.count.wrapping_sub(1)));
     }
 
-    /// The elements that the iterations own, one each: after [`need`](Self::need).
+    /// After all that is needed: there are items, or the first one fails at once.
+    #[inline]
+    pub fn settle(&self) {
+        if self.count == 0 {
+            self.tracker.stop(self.position);
+            self.tracker.fail();
+        }
+    }
+
+    /// The elements that the iterations own, one each: after [`need`](Self::need) and [`settle`](Self::settle).
     #[inline]
     pub fn elements<'p, T>(&self, area: Area, part: &'p mut [T]) -> Elements<'p, T>
     where
         S: Indices<Part>,
     {
         let low = self.low_item();
-        // Written so that the result is as long as there are items, without a case for none that the compiler would have to see
-        // through.
-        let skip = if self.count == 0 { 0 } else { low.wrapping_sub(area.first()) };
+        let skip = low.wrapping_sub(area.first());
         area.narrow(&mut part[skip..][..self.span() as usize], low)
     }
 }

@@ -1,7 +1,8 @@
 //! Serial loops inside of a body.
 //!
-//! Where each iteration of an inner `for j in a..b` is certain to use `x[e + j]`, with `e` fixed, the loop is treated as a chunk is:
-//! it is cut to what the array has, and takes a slice exactly as long as it is itself.
+//! Where each iteration of an inner `for j in a..b` uses `x[e + j]`, with `e` fixed, and none leaves the loop, the loop takes a
+//! slice exactly as long as it is itself: so the compiler needs no check per element. An array that does not have it all makes
+//! the loop fail before it begins.
 
 use std::ops::Range;
 
@@ -12,16 +13,8 @@ use crate::loops::source::{Integer, Whole};
 
 /// A serial loop over a range, before it runs.
 pub struct Inner<T> {
-    start: T,
-    count: u64,
-    lack: Option<Lack>,
-}
-
-/// An array that ends before the loop does.
-#[derive(Clone, Copy)]
-enum Lack {
-    Slice { name: &'static str, index: i128, len: usize, at: &'static str },
-    Window { window: At, index: i128 },
+    range: Range<T>,
+    count: usize,
 }
 
 impl<T: Integer + ItemIndex<Whole>> Inner<T> {
@@ -29,11 +22,12 @@ impl<T: Integer + ItemIndex<Whole>> Inner<T> {
     #[inline]
     pub fn new(range: Range<T>) -> Self {
         let count = if range.start < range.end {
-            u64::try_from(range.start.steps_to(range.end)).unwrap_or(u64::MAX)
+            // More iterations than `usize` counts are more than any array has elements.
+            usize::try_from(range.start.steps_to(range.end)).unwrap_or(usize::MAX)
         } else {
             0
         };
-        Self { start: range.start, count, lack: None }
+        Self { range, count }
     }
 
     /// Whether there are no iterations.
@@ -45,84 +39,40 @@ impl<T: Integer + ItemIndex<Whole>> Inner<T> {
     /// The index plus `shift` of the first iteration, as the body computes it.
     #[inline]
     fn first(&self, shift: isize) -> usize {
-        self.start.index().wrapping_add_signed(shift)
+        self.range.start.index().wrapping_add_signed(shift)
     }
 
-    /// Cuts off the iterations from the first one on whose index plus `shift` is not `valid`.
-    #[inline]
-    fn keep(&mut self, valid: Range<i128>, shift: isize, lack: impl FnOnce(i128) -> Lack) {
-        let first = self.start.saturating_i128().saturating_add(shift as i128);
-        let room = if first < valid.start { 0 } else { (valid.end - first).max(0) as u64 };
-        if room < self.count {
-            self.lack = Some(lack(first + i128::from(room)));
-        }
-        self.count = self.count.min(room);
-    }
-
-    /// Each iteration is certain to use the element of a window whose index is the loop's plus `shift`.
-    #[inline]
-    pub fn need_window(&mut self, window: At, shift: isize) {
-        let indices = window.indices();
-        self.keep(indices.start as i128..indices.end as i128, shift, |index| Lack::Window {
-            window,
-            index,
-        });
-    }
-
-    /// The part of a window that the loop uses: after [`need_window`](Self::need_window) with the same shift.
+    /// The part of a window that the loop uses, at its own index plus `shift`.
+    ///
+    /// # Panics
+    ///
+    /// If the window does not have it all.
     #[inline]
     pub fn narrow<'w, E>(&self, elements: &'w mut [E], window: At, shift: isize) -> Window<'w, E> {
         let first = self.first(shift);
-        let skip = if self.count == 0 { 0 } else { first.wrapping_sub(window.indices().start) };
-        window.narrow(&mut elements[skip..][..self.count as usize], first)
+        let indices = window.indices();
+        let skip = first.wrapping_sub(indices.start);
+        match elements.get_mut(skip..).and_then(|rest| rest.get_mut(..self.count)) {
+            Some(row) => window.narrow(row, first),
+            None => {
+                outside(window, if first < indices.start { first } else { first.max(indices.end) })
+            }
+        }
     }
 
     /// The iterations.
     #[inline]
-    pub fn iterations(self) -> Iterations<T>
-    where
-        Range<T>: Iterator<Item = T>,
-    {
-        // Not more than there were, so that the end exists.
-        let end = self.start.forward(u128::from(self.count));
-        Iterations { values: self.start..end, lack: self.lack }
+    pub fn iterations(self) -> Range<T> {
+        self.range
     }
 }
 
-/// The iterations of a serial loop.
-pub struct Iterations<T> {
-    values: Range<T>,
-    lack: Option<Lack>,
-}
-
-impl<T> Iterator for Iterations<T>
-where
-    Range<T>: Iterator<Item = T>,
-{
-    type Item = T;
-
-    #[inline]
-    fn next(&mut self) -> Option<T> {
-        let value = self.values.next();
-        if value.is_none()
-            && let Some(lack) = self.lack
-        {
-            fail(lack);
-        }
-        value
-    }
-}
-
+/// The loop uses an element that the window does not have.
 #[cold]
 #[inline(never)]
-fn fail(lack: Lack) -> ! {
-    match lack {
-        Lack::Slice { name, index, len, at } => super::tracker::out_of_bounds(name, index, len, at),
-        Lack::Window { window, index } => {
-            window.offset(usize::try_from(index).unwrap_or(usize::MAX));
-            unreachable!("the index is not in the window")
-        }
-    }
+fn outside(window: At, index: usize) -> ! {
+    window.offset(index);
+    unreachable!("the index is not in the window")
 }
 
 /// Something that is indexed in a serial loop inside of a body.
@@ -155,46 +105,46 @@ impl<'r, X: ?Sized> ReadAny for &RowReading<'r, X> {
 }
 
 impl<'r, E> Slice<'r, E> {
-    /// Each iteration is certain to read the element whose index is the loop's plus `shift`.
-    #[inline]
-    pub fn need_row<T: Integer + ItemIndex<Whole>>(
-        &self,
-        inner: &mut Inner<T>,
-        shift: isize,
-        name: &'static str,
-        at: &'static str,
-    ) {
-        let len = self.len();
-        inner.keep(0..len as i128, shift, |index| Lack::Slice { name, index, len, at });
-    }
-
-    /// What the loop reads: after [`need_row`](Self::need_row) with the same shift.
+    /// What the loop reads, at its own index plus `shift`.
+    ///
+    /// # Panics
+    ///
+    /// If the slice does not have it all.
     #[inline]
     pub fn row<T: Integer + ItemIndex<Whole>>(
         &self,
         inner: &Inner<T>,
         shift: isize,
+        name: &'static str,
+        at: &'static str,
     ) -> View<'r, E> {
-        self.view_from(inner.first(shift), inner.count as usize)
+        let first = inner.first(shift);
+        match self.view_from(inner.range.start.index(), shift, inner.count) {
+            Some(view) => view,
+            None => too_short(name, first, self.len(), at),
+        }
     }
 }
 
+#[cold]
+#[inline(never)]
+fn too_short(name: &str, first: usize, len: usize, at: &str) -> ! {
+    // Where the sum is negative, it has wrapped.
+    let index =
+        if first > isize::MAX as usize { first as isize as i128 } else { first.max(len) as i128 };
+    super::tracker::out_of_bounds(name, index, len, at)
+}
+
 impl<'r, X: ?Sized> Other<'r, X> {
-    /// Does nothing.
+    /// The thing itself.
     #[inline]
-    #[allow(clippy::unused_self, reason = "as for a slice")]
-    pub fn need_row<T>(
+    pub fn row<T>(
         &self,
-        _inner: &mut Inner<T>,
+        _inner: &Inner<T>,
         _shift: isize,
         _name: &'static str,
         _at: &'static str,
-    ) {
-    }
-
-    /// The thing itself.
-    #[inline]
-    pub fn row<T>(&self, _inner: &Inner<T>, _shift: isize) -> &'r X {
+    ) -> &'r X {
         self.array()
     }
 }

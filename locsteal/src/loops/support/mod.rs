@@ -30,7 +30,7 @@ pub use drive::{Finished, Loop, dynamic_chunk, start, static_chunk};
 pub use equals::{AnyEquals, SameEquals};
 pub use fill::{Fill, Yield, nothing_left};
 pub use frame::{Frame, indexed, items};
-pub use inner::{Inner, Iterations, RowReading, add, subtract};
+pub use inner::{Inner, RowReading, add, subtract};
 pub use items::{Indexed, Items};
 pub use leave::{Ended, Leaving, Never, Or, branch};
 pub use read::{Distance, ReadAny, ReadSlice, Reading};

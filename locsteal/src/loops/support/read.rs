@@ -176,16 +176,11 @@ impl<'r, T> Slice<'r, T> {
         self.0.len()
     }
 
-    /// The `count` elements from `first` on, to be read fast.
-    ///
-    /// # Panics
-    ///
-    /// If the slice does not have them.
+    /// The `count` elements from index `low` plus `offset` on, to be read fast, if they are there.
     #[inline]
-    pub(super) fn view_from(&self, first: usize, count: usize) -> View<'r, T> {
-        // Written so that the result is as long as said, without a case for none that the compiler would have to see through.
-        let skip = if count == 0 { 0 } else { first };
-        View { near: &self.0[skip..][..count], first, all: self.0 }
+    pub(super) fn view_from(&self, low: usize, offset: isize, count: usize) -> Option<View<'r, T>> {
+        let near = self.0.get(low.wrapping_add_signed(offset)..)?.get(..count)?;
+        Some(View { near, low, offset: offset as usize, all: self.0 })
     }
 
     /// Each iteration is certain to read the element whose index is the loop's plus `offset`.
@@ -211,8 +206,8 @@ impl<'r, T> Slice<'r, T> {
         frame: &Frame<'_, S, Part>,
         offset: impl Distance,
     ) -> View<'r, T> {
-        let first = frame.low_item().wrapping_add_signed(offset.distance());
-        self.view_from(first, frame.span() as usize)
+        let view = self.view_from(frame.low_item(), offset.distance(), frame.span() as usize);
+        view.expect("`need` has seen to it that the elements are there")
     }
 }
 
@@ -256,7 +251,11 @@ impl<'r, X: ?Sized> Other<'r, X> {
 /// A slice, and the part of it that a chunk reads.
 pub struct View<'r, T> {
     near: &'r [T],
-    first: usize,
+    /// The lowest index of the loop, and what is added to it. They are apart, as in the index that the body computes: where their sum
+    /// stood here, the compiler would see that `x[i + 1]` is the next iteration's `x[i]` and carry it over, which takes more
+    /// instructions in a vectorised loop than to read it again.
+    low: usize,
+    offset: usize,
     all: &'r [T],
 }
 
@@ -266,7 +265,7 @@ impl<T> Index<usize> for View<'_, T> {
     #[inline]
     #[track_caller]
     fn index(&self, index: usize) -> &T {
-        match self.near.get(index.wrapping_sub(self.first)) {
+        match self.near.get(index.wrapping_sub(self.offset).wrapping_sub(self.low)) {
             Some(element) => element,
             None => &self.all[index],
         }

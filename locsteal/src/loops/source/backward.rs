@@ -1,0 +1,180 @@
+//! Ranges of integers from their end to their beginning.
+
+use std::iter::FusedIterator;
+use std::ops::Range;
+
+use super::{
+    DetachedSource, ExactSource, IndexedSource, Integer, Length, ParallelSource, RangeSource,
+    RepeatableSource, Rev, Shifted, Whole,
+};
+
+/// A range of integers in reverse order. Made by [`RangeSource::rev`].
+///
+/// It is [`Rev`] for ranges, with chunks that count what is left of them: from that the compiler sees that an index which
+/// falls stays inside of what the chunk owns, and so a loop needs no bounds checks and can be vectorised.
+#[derive(Clone, Copy, Debug)]
+pub struct BackwardSource<T> {
+    range: RangeSource<T>,
+    /// The first item; anything if there is none.
+    highest: T,
+}
+
+/// An integer of at most 64 bits.
+///
+/// Sealed, as [`Integer`] is.
+pub trait Word: Integer {
+    /// The value that is `steps` before `self`. It must exist.
+    #[doc(hidden)]
+    #[must_use]
+    fn back(self, steps: u128) -> Self;
+}
+
+macro_rules! words {
+    ($($t:ty),*) => {$(
+        impl Word for $t {
+            #[inline]
+            fn back(self, steps: u128) -> Self {
+                self.wrapping_sub(steps as Self)
+            }
+        }
+    )*};
+}
+
+words!(u8, i8, u16, i16, u32, i32, u64, i64, usize, isize);
+
+impl<T: Word> RangeSource<T>
+where
+    Range<T>: DoubleEndedIterator<Item = T>,
+{
+    /// The values from the last to the first.
+    #[inline]
+    #[must_use]
+    pub fn rev(self) -> BackwardSource<T> {
+        let highest = self.value(self.length().last().unwrap_or(0));
+        BackwardSource { range: self, highest }
+    }
+}
+
+impl<T: Word> BackwardSource<T>
+where
+    Range<T>: DoubleEndedIterator<Item = T>,
+{
+    /// The item at a position.
+    #[inline]
+    pub(in crate::loops) fn value(&self, position: u128) -> T {
+        self.highest.back(position)
+    }
+}
+
+// SAFETY:
+// 1. By this promise of the range.
+// 2. Position `p` is position `n - 1 - p` of the range. So the lowest of the items is that of `last`, and the others follow it
+//    upwards; `last - first` fits a `u64`, as a range has at most 2⁶⁴ - 1 values of at most 64 bits.
+// 3. A chunk is a plain value that shares nothing.
+// 4. Integers own nothing.
+unsafe impl<T: Word> ParallelSource for BackwardSource<T>
+where
+    Range<T>: DoubleEndedIterator<Item = T>,
+{
+    type Item = T;
+    type Chunk = BackwardChunk<T>;
+
+    #[inline]
+    fn length(&self) -> Length {
+        self.range.length()
+    }
+
+    #[inline]
+    unsafe fn chunk(&self, first: u128, last: u128) -> BackwardChunk<T> {
+        BackwardChunk { lowest: self.value(last), left: (last - first) as u64 + 1 }
+    }
+}
+
+// SAFETY: a chunk is a plain value.
+unsafe impl<T: Word> DetachedSource for BackwardSource<T> where
+    Range<T>: DoubleEndedIterator<Item = T>
+{
+}
+
+// SAFETY: a chunk is computed from plain values.
+unsafe impl<T: Word> RepeatableSource for BackwardSource<T> where
+    Range<T>: DoubleEndedIterator<Item = T>
+{
+}
+
+impl<T: Word> IndexedSource<Whole> for BackwardSource<T>
+where
+    Range<T>: DoubleEndedIterator<Item = T>,
+{
+    type Aligned<W: ExactSource> = Rev<Shifted<W>>;
+
+    #[inline]
+    fn index(&self, position: u128) -> i128 {
+        self.value(position).saturating_i128()
+    }
+
+    #[inline]
+    fn align<W: ExactSource>(&self, whole: W) -> Rev<Shifted<W>> {
+        Rev::new(self.range.align(whole))
+    }
+}
+
+/// The values of a range from the last to the first.
+#[derive(Clone, Debug)]
+pub struct BackwardChunk<T> {
+    lowest: T,
+    /// How many values there are, from the lowest one on.
+    left: u64,
+}
+
+impl<T: Word> Iterator for BackwardChunk<T> {
+    type Item = T;
+
+    #[inline]
+    fn next(&mut self) -> Option<T> {
+        self.left = self.left.checked_sub(1)?;
+        Some(self.lowest.forward(u128::from(self.left)))
+    }
+
+    #[inline]
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let left = usize::try_from(self.left);
+        (left.unwrap_or(usize::MAX), left.ok())
+    }
+
+    #[inline]
+    fn nth(&mut self, n: usize) -> Option<T> {
+        self.left = self.left.saturating_sub(n as u64);
+        self.next()
+    }
+}
+
+impl<T: Word> DoubleEndedIterator for BackwardChunk<T> {
+    #[inline]
+    fn next_back(&mut self) -> Option<T> {
+        self.left = self.left.checked_sub(1)?;
+        let value = self.lowest;
+        // Wraps only behind the last value.
+        self.lowest = value.forward(1);
+        Some(value)
+    }
+
+    #[inline]
+    fn nth_back(&mut self, n: usize) -> Option<T> {
+        let skipped = self.left.min(n as u64);
+        self.left -= skipped;
+        self.lowest = self.lowest.forward(u128::from(skipped));
+        self.next_back()
+    }
+}
+
+impl<T: Word> FusedIterator for BackwardChunk<T> {}
+
+macro_rules! exact_size {
+    ($($t:ty),*) => {$(
+        impl ExactSizeIterator for BackwardChunk<$t> {}
+    )*};
+}
+
+// As for the standard library's ranges, but on machines whose `usize` has fewer than 32 bits.
+exact_size!(u8, i8, u16, i16, u32, i32, usize, isize);
