@@ -7,9 +7,9 @@ use locsteal::par_for;
 use super::Form;
 
 /// How long rows are. An iteration counts for one of their elements.
-const COLUMNS: usize = 128;
+const COLUMNS: usize = 512;
 
-/// Rows of `c = a * b`, for matrices whose side is `COLUMNS`; an iteration counts for one multiplication.
+/// Rows of `c = a * b`, for matrices whose side is 128; an iteration counts for one multiplication.
 pub(super) fn matrix_row(form: Form, n: usize) {
     #[inline(never)]
     fn indices(a: &[f64], b: &[f64], c: &mut [f64], n: usize, m: usize) {
@@ -47,7 +47,7 @@ pub(super) fn matrix_row(form: Form, n: usize) {
         }
     }
 
-    let (m, rows) = (COLUMNS, n / COLUMNS / COLUMNS);
+    let (m, rows) = (128, n / 128 / 128);
     let (a, b, mut c) = (vec![1.5; rows * m], vec![2.5; m * m], vec![0.0; rows * m]);
     run!(form(&a, &b, &mut c, rows, m));
     black_box(c);
