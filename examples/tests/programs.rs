@@ -179,6 +179,21 @@ fn axpy() {
 }
 
 #[test]
+fn numa_triad() {
+    let program = env!("CARGO_BIN_EXE_numa_triad");
+    let told = succeeds(program, &["20000", "--repeat", "3"], "bit for bit");
+    for words in
+        ["NUMA nodes", "arrays made by one thread", "arrays made by first touch", "  pages"]
+    {
+        assert!(told.contains(words), "{told}");
+    }
+    // Either it is known or it is said why not.
+    assert_eq!(told.matches("local").count() - told.matches("locality").count(), 4, "{told}");
+    succeeds(program, &["1"], "bit for bit");
+    fails(program, &["0"], 2);
+}
+
+#[test]
 fn heat() {
     for cells in ["1", "2", "12"] {
         succeeds(

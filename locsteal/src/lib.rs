@@ -140,6 +140,7 @@ pub use locsteal_macros::par_for;
 /// ```
 pub use locsteal_macros::spawn_near;
 pub use loops::builder::{Attempt, Loop, Parallel, range, source};
+pub use loops::first_touch::{FirstTouch, first_touch};
 pub use loops::own::ParallelArray;
 pub use loops::progress::Progress;
 pub use loops::reduce::{self, Reduce};

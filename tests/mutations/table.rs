@@ -281,6 +281,13 @@ pub(crate) const MUTATIONS: &[Mutation] = &[
     },
     Mutation {
         rule: "R8",
+        broken: "thieves of all nodes begin at the first of the others",
+        file: VICTIMS,
+        from: "(node < home.node, node)",
+        to: "(false, node)",
+    },
+    Mutation {
+        rule: "R8",
         broken: "seats beyond the width are not skipped",
         file: VICTIMS,
         from: "if usize::from(seat) < self.width {",

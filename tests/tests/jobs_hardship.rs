@@ -3,7 +3,8 @@
 #![cfg(target_os = "linux")]
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::mpsc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Barrier, mpsc};
 use std::thread;
 use std::time::Duration;
 
@@ -100,6 +101,75 @@ fn handles_that_a_fork_takes_along_say_what_they_can() {
     }));
     drop(go_on);
     other.join();
+}
+
+/// Forks where jobs or iterations run on other threads, and goes on as both processes. In the child `rest` must panic
+/// with these words; in the parent it is told that the child has ended so, and must not panic.
+fn goes_on_in_both(words: &str, rest: impl FnOnce(&(dyn Fn() -> bool + Sync))) {
+    let in_child = std::sync::atomic::AtomicBool::new(false);
+    // Gives back whether this is the child.
+    let fork = || {
+        // SAFETY: the child does what is tested, and ends without returning.
+        match unsafe { libc::fork() } {
+            -1 => panic!("no fork: {}", std::io::Error::last_os_error()),
+            0 => in_child.store(true, Relaxed),
+            child => {
+                let mut status = 0;
+                // SAFETY: waits for the child that was just made.
+                assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
+                assert_eq!((libc::WIFEXITED(status), libc::WEXITSTATUS(status)), (true, 0));
+            }
+        }
+        in_child.load(Relaxed)
+    };
+    let outcome = catch_unwind(AssertUnwindSafe(|| rest(&fork)));
+    if in_child.load(Relaxed) {
+        let said = outcome.err().and_then(|payload| payload.downcast::<&str>().ok());
+        let as_expected = said.is_some_and(|message| message.contains(words));
+        // SAFETY: ends the child without running the parent's exit handlers.
+        unsafe { libc::_exit(i32::from(!as_expected)) }
+    }
+    outcome.unwrap_or_else(|payload| std::panic::resume_unwind(payload));
+}
+
+#[test]
+fn a_fork_inside_of_a_loop_says_that_the_loop_cannot_end() {
+    for schedule in [locsteal::Schedule::Static, locsteal::Schedule::DynamicChunk(1)] {
+        let pool = Pool::builder().threads(2).build().unwrap();
+        goes_on_in_both("inside of a parallel loop", |fork| {
+            let caller = thread::current().id();
+            let (both, after) = (Barrier::new(2), Barrier::new(2));
+            locsteal::range(0..2).pool(&pool).schedule(schedule).for_each(|_| {
+                both.wait();
+                // In the child nobody comes to the barrier.
+                if thread::current().id() != caller || !fork() {
+                    after.wait();
+                }
+            });
+        });
+    }
+}
+
+#[test]
+fn a_fork_inside_of_a_scope_says_that_the_scope_cannot_end() {
+    let pool = Pool::builder().threads(3).build().unwrap();
+    goes_on_in_both("inside of a scope", |fork| {
+        let (both, after) = (Barrier::new(2), Barrier::new(2));
+        let (mut waiting, mut running) = (0, 0);
+        locsteal::scope(|s| {
+            spawn_near!(<scope = s, pool = &pool, policy = offload> || {
+                both.wait();
+                after.wait();
+                running += 1;
+            });
+            both.wait();
+            if !fork() {
+                after.wait();
+            }
+            spawn_near!(<scope = s, pool = &pool, policy = offload> || waiting += 1);
+        });
+        assert_eq!((waiting, running), (1, 1));
+    });
 }
 
 /// L2: no thread can be made at all. With little address space left, none of the stacks fits.
@@ -208,8 +278,8 @@ fn a_forbidden_call_ends_the_process() {
 }
 
 #[test]
-fn submitting_to_workers_that_are_awake_makes_no_system_call() {
-    let name = "submitting_to_workers_that_are_awake_makes_no_system_call";
+fn a_round_trip_through_a_worker_that_is_awake_makes_no_system_call() {
+    let name = "a_round_trip_through_a_worker_that_is_awake_makes_no_system_call";
     if !is_inner(name, &[]) {
         return;
     }
@@ -226,6 +296,24 @@ fn submitting_to_workers_that_are_awake_makes_no_system_call() {
     };
     // Both workers know of jobs, and the memory is there.
     (0..1_000).for_each(|_| assert_eq!(run(), 1));
+    // Nor does running them: workers may let others run between jobs, and that is all.
+    let meet = std::sync::Arc::new(Barrier::new(3));
+    let jobs: Vec<_> = (0..2)
+        .map(|_| {
+            let meet = std::sync::Arc::clone(&meet);
+            spawn_near!(<pool = &pool, policy = offload> move || {
+                meet.wait();
+                forbid(&[
+                    libc::SYS_futex,
+                    libc::SYS_sched_setaffinity,
+                    libc::SYS_sched_getaffinity,
+                    libc::SYS_getcpu,
+                ]);
+            })
+        })
+        .collect();
+    meet.wait();
+    jobs.into_iter().for_each(wait_for);
     forbid(&[
         libc::SYS_futex,
         libc::SYS_sched_setaffinity,
@@ -247,7 +335,7 @@ fn workers_on_their_jobs_own_domain_touch_no_mask() {
     let pool = Pool::builder().threads(2).placement(Placement::Llc).build().unwrap();
     let masks = [libc::SYS_sched_setaffinity, libc::SYS_sched_getaffinity];
     // Both workers forbid themselves the calls, each while the other one waits.
-    let meet = std::sync::Arc::new(std::sync::Barrier::new(3));
+    let meet = std::sync::Arc::new(Barrier::new(3));
     let jobs: Vec<_> = (0..2)
         .map(|_| {
             let meet = std::sync::Arc::clone(&meet);

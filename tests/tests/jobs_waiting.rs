@@ -66,6 +66,39 @@ fn jobs_that_wait_for_what_they_spawn_fit_small_stacks() {
     });
 }
 
+/// A thread that goes on with a chain of jobs in the stead of a worker is the pool's as much as the worker is: the pool can
+/// be shut down from there, and it knows what mask the worker had before it was placed.
+#[cfg(target_os = "linux")]
+#[test]
+fn threads_that_stand_in_for_workers_have_their_places() {
+    use locsteal::Placement;
+    use locsteal_tests::process::own_affinity;
+
+    fn down(pool: &'static Pool, left: usize) -> (String, [String; 2]) {
+        if left > 0 {
+            return spawn_near!(<pool = pool, policy = inline> move || down(pool, left - 1)).join();
+        }
+        let masks = [own_affinity(), locsteal::unpinned(own_affinity)];
+        // Were it to wait for the pool's threads, it would wait for the one that waits for it.
+        pool.shutdown();
+        (thread::current().name().unwrap_or_default().to_owned(), masks)
+    }
+    on_small_stacks("threads_that_stand_in_for_workers_have_their_places", || {
+        let whole = own_affinity();
+        let pool = Pool::builder().threads(2).placement(Placement::Cpu).build().unwrap();
+        let pool: &'static Pool = Box::leak(Box::new(pool));
+        let (told, answer) = std::sync::mpsc::channel();
+        drop(spawn_near!(<pool = pool, policy = offload> move || {
+            told.send((own_affinity(), down(pool, 1_000))).unwrap();
+        }));
+        let answer = answer.recv_timeout(std::time::Duration::from_secs(60));
+        let (worker, (name, [own, unpinned])) = answer.expect("shutting down does not hang");
+        assert_eq!(name, "locsteal-join", "the chain is deep enough");
+        assert_eq!(own, worker, "it is confined as the worker is");
+        assert_eq!(unpinned, whole);
+    });
+}
+
 #[test]
 fn jobs_of_one_scope_may_wait_for_each_other() {
     for threads in [1, 2, 4] {

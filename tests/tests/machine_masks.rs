@@ -5,7 +5,8 @@
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use locsteal::{CpuSet, Placement, Pool, Topology};
+use locsteal::{CpuSet, Placement, Pool, Schedule, Topology};
+use locsteal_tests::locality::kernel;
 use locsteal_tests::process::{affinity_of, own_affinity, run_again, threads_named};
 
 /// Names the call that is denied and the error number, in the inner process.
@@ -143,4 +144,125 @@ fn loops_run_where_calls_for_masks_are_forbidden() {
 
     assert_eq!(sum_on(Pool::global(), 1000), 499_500);
     assert_eq!(own_affinity(), before);
+}
+
+/// A made-up machine on which two CPUs that this process may use have a cache each; those CPUs.
+fn two_caches() -> (Topology, [usize; 2]) {
+    let here: Vec<usize> = Topology::detect().cpus().iter().collect();
+    let &[first, second, ..] = here.as_slice() else {
+        panic!("this test needs two CPUs, and may use {here:?}");
+    };
+    let mut machine = Topology::builder();
+    for cpu in [first, second] {
+        machine = machine.domain([cpu]);
+    }
+    (machine.build().unwrap(), [first, second])
+}
+
+/// Each of two seats' threads gets a CPU; the kernel is told so by the thread itself.
+#[test]
+fn masks_that_a_start_handler_sets_are_noticed() {
+    let (machine, cpus) = two_caches();
+    for placement in [Placement::Free, Placement::Llc, Placement::Cpu] {
+        // The other way round than they would be.
+        let handler =
+            move |seat: usize| confine_this_thread(&[cpus[1 - seat]].into_iter().collect());
+        let builder = Pool::builder().threads(2).placement(placement).topology(machine.clone());
+        let pool = builder.near(cpus[0]).start_handler(handler).build().unwrap();
+        let report = pool.locality();
+        assert!(report.is_on(), "{placement}: {report}");
+        let noticed = "the workers of seats 0-1 were given other masks before the first loop, and are taken to be there";
+        assert!(report.lines().iter().any(|line| line == noticed), "{placement}: {report}");
+
+        // A caller on the first CPU sits at the seat whose thread is there.
+        let seat = seat_of_caller(&pool, cpus[0]);
+        assert_eq!(seat, 1, "{placement}");
+        assert_eq!(pool.locality().to_string(), report.to_string(), "{placement}: after a loop");
+    }
+}
+
+/// The seat of a caller on this CPU: the block of a loop that it runs first.
+fn seat_of_caller(pool: &Pool, cpu: usize) -> usize {
+    let run = || {
+        confine_this_thread(&[cpu].into_iter().collect());
+        let (caller, first) = (std::thread::current().id(), std::sync::OnceLock::new());
+        locsteal::range(0..100_usize).pool(pool).schedule(Schedule::Steal).for_each(|i| {
+            if std::thread::current().id() == caller {
+                let _ = first.set(i);
+            }
+        });
+        first.into_inner().expect("the caller takes part") * pool.threads() / 100
+    };
+    std::thread::scope(|scope| scope.spawn(run).join()).unwrap()
+}
+
+/// Masks that another thread sets by the threads' numbers count until the first loop.
+#[test]
+fn masks_that_others_set_are_noticed_before_the_first_loop() {
+    let (machine, cpus) = two_caches();
+    let make = |name: &str, placement| {
+        let builder = Pool::builder().threads(2).placement(placement).topology(machine.clone());
+        builder.near(cpus[0]).name(name).build().unwrap()
+    };
+    let tie = |name: &str, cpus: [&[usize]; 2]| {
+        let workers = kernel::workers(name);
+        assert_eq!(workers.len(), 2);
+        for (seat, worker) in workers {
+            kernel::set_mask(worker.thread, &cpus[seat].iter().copied().collect()).unwrap();
+        }
+    };
+    let [first, second] = cpus;
+
+    let pool = make("tied", Placement::Free);
+    assert!(!pool.locality().is_on(), "{}", pool.locality());
+    tie("tied", [&[second], &[first]]);
+    assert!(pool.locality().is_on(), "{}", pool.locality());
+    assert_eq!(seat_of_caller(&pool, first), 1);
+    // Now it is settled.
+    tie("tied", [&[first, second], &[first, second]]);
+    assert!(pool.locality().is_on(), "{}", pool.locality());
+    assert_eq!(seat_of_caller(&pool, first), 1);
+    // Threads that are started afresh are what they were at first.
+    pool.shutdown();
+    assert_eq!(sum_on(&pool, 1000), 499_500);
+    assert!(!pool.locality().is_on(), "{}", pool.locality());
+    assert_eq!(pool.threads(), 2);
+
+    let pool = make("freed", Placement::Llc);
+    assert!(pool.locality().is_on(), "{}", pool.locality());
+    tie("freed", [&[first], &[first, second]]);
+    let report = pool.locality();
+    assert!(!report.is_on(), "{report}");
+    assert!(
+        report.lines()[0].contains("the workers of seats 1 are not where they were put"),
+        "{report}"
+    );
+    assert_eq!(sum_on(&pool, 1000), 499_500);
+    assert_eq!(pool.locality().to_string(), report.to_string());
+}
+
+#[test]
+fn a_start_handler_that_panics_costs_nothing_but_a_word() {
+    let handler = |seat: usize| assert!(seat != 1, "seat {seat} is not wanted");
+    let pool = Pool::builder().threads(3).start_handler(handler).build().unwrap();
+    assert_eq!(pool.threads(), 3);
+    assert_eq!(sum_on(&pool, 1000), 499_500);
+    let told = "the start handler panicked on the workers of seats 1, which work nevertheless: seat 1 is not wanted";
+    assert!(pool.locality().lines().iter().any(|line| line == told), "{}", pool.locality());
+}
+
+/// A caller in a node that has no seat sits in the nearest one that has, and goes by the order of its own.
+#[test]
+fn a_caller_far_from_all_seats_takes_the_nearest() {
+    let here = Topology::detect().cpus().first().unwrap();
+    let machine = |near: [u32; 2]| {
+        let builder =
+            Topology::builder().node(0, [here]).node(1, [1001, 1002]).node(2, [1003, 1004]);
+        builder.distance(0, 1, near[0]).distance(0, 2, near[1]).build().unwrap()
+    };
+    for (distances, nearest) in [([30, 20], 2), ([20, 30], 0)] {
+        let builder = Pool::builder().threads(4).placement(Placement::Llc);
+        let pool = builder.topology(machine(distances)).near(1001).build().unwrap();
+        assert_eq!(seat_of_caller(&pool, here), nearest, "nodes at {distances:?}");
+    }
 }

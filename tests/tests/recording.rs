@@ -1,7 +1,7 @@
 //! Recording loops: every iteration once, in the row of who ran it; nothing while nothing is recorded; reports.
 
 use locsteal::timeline::{Origin, Timeline};
-use locsteal::{Placement, Pool, Schedule, Stats, Topology};
+use locsteal::{Placement, Pool, Schedule, Stats, Topology, par_for};
 
 fn pool(threads: usize) -> Pool {
     // Seats have homes whatever machine this runs on.
@@ -196,4 +196,70 @@ fn a_report_counts_one_loop() {
             assert!(stats.moved.total() <= 5000 && stats.chunks >= 1);
         }
     }
+}
+
+/// A loop whose first chunk is handed over in any case; the rest is as it comes.
+#[par_for(pool = pool, schedule = steal)]
+fn reported(pool: &Pool, n: u64, first: &mut Stats, second: &mut Stats) -> (u64, Option<u64>) {
+    let mut sum = 0;
+    #[par_for(report = first, reduce(+: sum))]
+    for i in 0..n {
+        sum += i;
+    }
+    #[par_for(schedule = serial, report = &mut *second)]
+    for i in 0..n {
+        if i == 10 {
+            return (sum, Some(i));
+        }
+    }
+    (sum, None)
+}
+
+#[test]
+fn the_clause_reports_each_loop_on_its_own() {
+    for threads in [1, 4] {
+        let pool = pool(threads);
+        let (mut first, mut second) = (Stats::default(), Stats::default());
+        let before = pool.stats();
+        let sum = reported(&pool, 1000, &mut first, &mut second);
+        assert_eq!(sum, (499_500, Some(10)));
+        assert_eq!((first.iterations, first.loops + first.serial_loops), (1000, 1));
+        assert_eq!((second.iterations, second.loops, second.serial_loops), (11, 0, 1));
+        let counted = pool.stats() - before;
+        assert_eq!(counted.loops, first.loops);
+        assert_eq!((counted.moved, counted.steals), (first.moved, first.steals));
+    }
+}
+
+#[test]
+fn what_is_counted_and_reported_is_told_to_people_and_machines() {
+    let pool = pool(4);
+    let mut stats = Stats::default();
+    locsteal::range(0..100_000).pool(&pool).schedule(Schedule::Steal).report(&mut stats).for_each(
+        |i| {
+            std::hint::black_box(i);
+        },
+    );
+    let said = stats.to_string();
+    assert!(said.contains("loops: 1 shared, 0 on the caller alone"), "{said}");
+    assert!(said.contains(&format!("iterations: 100000 in {} chunks", stats.chunks)), "{said}");
+    assert!(said.contains(&format!("iterations moved: {}", stats.moved)), "{said}");
+
+    let json = serde_json::to_value(stats).unwrap();
+    assert_eq!(json["iterations"], 100_000);
+    assert_eq!(json["moved"]["remote"], stats.moved.remote);
+    assert_eq!(serde_json::from_value::<Stats>(json).unwrap(), stats);
+    // Numbers that an older version did not count are zero.
+    let old: Stats = serde_json::from_str(r#"{"loops": 2, "steals": {"llc": 3}}"#).unwrap();
+    assert_eq!((old.loops, old.steals.llc, old.steals.remote, old.chunks), (2, 3, 0, 0));
+
+    let locality = serde_json::to_value(pool.locality()).unwrap();
+    assert_eq!(locality["on"], true);
+    assert_eq!(locality["lines"].as_array().unwrap().len(), pool.locality().lines().len());
+
+    locsteal::spawn_near!(<name = "told", weight = 5> || ()).join();
+    let sites = serde_json::to_value(locsteal::callsites()).unwrap();
+    let told = sites.as_array().unwrap().iter().find(|site| site["name"] == "told").unwrap();
+    assert_eq!((&told["kind"], &told["size"]), (&"Job".into(), &4.into()));
+    assert_eq!(told["place"]["file"], file!());
 }

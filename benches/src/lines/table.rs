@@ -148,8 +148,12 @@ fn offload() -> Vec<Line> {
     let line = |name, what| Line::new(name, Group::Offload, Operation::RoundTrip, what);
     vec![
         line("offload-hot", "a closure's round trip, one after the other"),
-        line("offload-cold", "a closure's round trip after the caller slept 1 ms")
-            .pace(Pace::Asleep(1_000 * MICRO)),
+        line("offload-asleep", "the same after the caller slept 200 us")
+            .pace(Pace::Asleep(200 * MICRO)),
+        line("offload-busy", "the same after the caller computed for 200 us")
+            .pace(Pace::Busy(200 * MICRO)),
+        line("offload-rare", "the same after the caller slept 5 ms: workers sleep, too")
+            .pace(Pace::Asleep(5_000 * MICRO)),
     ]
 }
 

@@ -1,5 +1,12 @@
 //! locsteal: each line as a marked loop, under each schedule; and near jobs.
 
+use std::future::Future;
+use std::marker::PhantomData;
+use std::pin::pin;
+use std::sync::{Arc, mpsc};
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, Thread};
+
 use ::locsteal::{Placement, Pool, par_for, spawn_near};
 use anyhow::Result;
 
@@ -171,23 +178,89 @@ under!(Static, StaticCaller, static);
 under!(Steal, StealCaller, steal);
 under!(Dynamic, DynamicCaller, dynamic);
 
-/// Jobs near the submitter: where its call site finds best, or always on a worker.
-pub(crate) struct NearJobs<const OFFLOAD: bool> {
-    pool: Pool,
+/// How a job's answer comes back.
+pub(crate) trait Way: Send + 'static {
+    /// A round trip of `x`, through a job on this pool.
+    fn round_trip(pool: &Pool, x: u64) -> u64;
 }
 
-impl<const OFFLOAD: bool> Offload for NearJobs<OFFLOAD> {
+/// Jobs near the submitter.
+pub(crate) struct NearJobs<W> {
+    pool: Pool,
+    way: PhantomData<W>,
+}
+
+impl<W: Way> Offload for NearJobs<W> {
     fn build(setup: &Setup) -> Result<Self> {
-        Ok(Self { pool: pool(setup)? })
+        Ok(Self { pool: pool(setup)?, way: PhantomData })
     }
 
     fn round_trip(&mut self, x: u64) -> u64 {
-        let pool = &self.pool;
-        let job = if OFFLOAD {
-            spawn_near!(<pool = pool, policy = offload> move || answer(x))
-        } else {
-            spawn_near!(<pool = pool> move || answer(x))
-        };
+        W::round_trip(&self.pool, x)
+    }
+}
+
+/// Where the call site finds best, which is in the submitter.
+pub(crate) struct Adaptive;
+/// Offloaded, and joined: the joiner runs it if no worker has begun it.
+pub(crate) struct Joined;
+/// Offloaded, and waited for: a worker runs it.
+pub(crate) struct Waited;
+/// Offloaded, and the answer comes through a channel, as from the peers' jobs: a worker runs it.
+pub(crate) struct Answered;
+/// Offloaded, and awaited by a thread that sleeps meanwhile: a worker runs it.
+pub(crate) struct Awaited;
+
+impl Way for Adaptive {
+    fn round_trip(pool: &Pool, x: u64) -> u64 {
+        spawn_near!(<pool = pool> move || answer(x)).join()
+    }
+}
+
+impl Way for Joined {
+    fn round_trip(pool: &Pool, x: u64) -> u64 {
+        spawn_near!(<pool = pool, policy = offload> move || answer(x)).join()
+    }
+}
+
+impl Way for Waited {
+    fn round_trip(pool: &Pool, x: u64) -> u64 {
+        let mut job = spawn_near!(<pool = pool, policy = offload> move || answer(x));
+        job.wait();
         job.join()
+    }
+}
+
+impl Way for Answered {
+    fn round_trip(pool: &Pool, x: u64) -> u64 {
+        let (send, receive) = mpsc::channel();
+        spawn_near!(<pool = pool, policy = offload> move || {
+            // The receiver waits below, so it is there.
+            let _ = send.send(answer(x));
+        });
+        receive.recv().expect("the job sends before it ends")
+    }
+}
+
+impl Way for Awaited {
+    fn round_trip(pool: &Pool, x: u64) -> u64 {
+        let mut job = pin!(spawn_near!(<pool = pool, policy = offload> move || answer(x)));
+        let waker = Waker::from(Arc::new(Unpark(thread::current())));
+        let mut context = Context::from_waker(&waker);
+        loop {
+            match job.as_mut().poll(&mut context) {
+                Poll::Ready(answer) => return answer,
+                Poll::Pending => thread::park(),
+            }
+        }
+    }
+}
+
+/// Wakes the thread that polls.
+struct Unpark(Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
     }
 }

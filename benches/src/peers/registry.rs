@@ -128,14 +128,28 @@ pub(crate) fn entries() -> Vec<Entry> {
 }
 
 fn locsteal() -> Vec<Entry> {
-    use super::locsteal::{Auto, Dynamic, NearJobs, Static, Steal};
+    use super::locsteal::{
+        Adaptive, Answered, Auto, Awaited, Dynamic, Joined, NearJobs, Static, Steal, Waited,
+    };
     let entry = |name, idiom| Entry::new(name, idiom, version!("VERSION_LOCSTEAL")).pins();
     vec![
-        entry("locsteal", "#[par_for], spawn_near!").loops::<Auto>().offload::<NearJobs<false>>(),
+        entry("locsteal", "#[par_for], spawn_near!")
+            .loops::<Auto>()
+            .offload::<NearJobs<Adaptive>>(),
         entry("locsteal-static", "#[par_for(schedule = static)]").loops::<Static>(),
         entry("locsteal-steal", "#[par_for(schedule = steal)]").loops::<Steal>(),
         entry("locsteal-dynamic", "#[par_for(schedule = dynamic)]").loops::<Dynamic>(),
-        entry("locsteal-offload", "spawn_near!(<policy = offload> ..)").offload::<NearJobs<true>>(),
+        entry(
+            "locsteal-offload",
+            "spawn_near!(<policy = offload> ..), waited for: a worker runs it",
+        )
+        .offload::<NearJobs<Waited>>(),
+        entry("locsteal-channel", "the same, its answer comes through a channel")
+            .offload::<NearJobs<Answered>>(),
+        entry("locsteal-await", "the same, awaited by a thread that sleeps meanwhile")
+            .offload::<NearJobs<Awaited>>(),
+        entry("locsteal-join", "the same, joined: taken back if no worker has begun it")
+            .offload::<NearJobs<Joined>>(),
     ]
 }
 

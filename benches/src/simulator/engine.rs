@@ -19,8 +19,9 @@ use super::lines::{Lines, transfer};
 use super::machines::Site;
 use super::time::{Dice, Time, in_ns, ns};
 
-/// Participants ask again so many times with pauses that double, then with yields between.
-const PAUSES: u32 = 6;
+/// Participants ask again so many times with some pauses between, then with yields.
+const SPINS: u32 = 64;
+const PAUSES: u64 = 4;
 
 /// What goes wrong in a run.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -383,7 +384,7 @@ impl<'p, 'm> Engine<'p, 'm> {
                     return None;
                 }
                 let costs = self.place.costs;
-                let pause = if asked < PAUSES { costs.pause << asked } else { costs.yielding };
+                let pause = if asked < SPINS { costs.pause * PAUSES } else { costs.yielding };
                 self.actors[seat].state = State::Inside(walker);
                 self.expect(seat, now + pause);
             }

@@ -18,6 +18,7 @@ pub(crate) struct Clauses {
     pub(crate) pool: Option<Clause<Expr>>,
     pub(crate) name: Option<Clause<Expr>>,
     pub(crate) progress: Option<Clause<Expr>>,
+    pub(crate) report: Option<Clause<Expr>>,
     pub(crate) collapse: Option<Clause<usize>>,
     pub(crate) krate: Option<Clause<Path>>,
     pub(crate) own: Vec<Own>,

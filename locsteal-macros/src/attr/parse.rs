@@ -11,9 +11,9 @@ use super::{Clause, Clauses, Local, Operator, Own, Place, Reduce, values};
 use crate::report::{Report, error, nearest};
 
 /// All clauses, in the order in which they are told to those who misspell one.
-const KEYWORDS: [&str; 12] = [
+const KEYWORDS: [&str; 13] = [
     "schedule", "locality", "grain", "threads", "pool", "own", "reduce", "local", "collapse",
-    "name", "progress", "crate",
+    "name", "progress", "report", "crate",
 ];
 
 /// Reads what stands between the parentheses. What cannot be read is reported and skipped.
@@ -110,6 +110,11 @@ fn clause(input: ParseStream, clauses: &mut Clauses) -> syn::Result<()> {
             let value = input.parse()?;
             once(&mut clauses.progress, &keyword, value)
         }
+        "report" => {
+            equals(input, &keyword, "report = &mut stats")?;
+            let value = input.parse()?;
+            once(&mut clauses.report, &keyword, value)
+        }
         "collapse" => {
             equals(input, &keyword, "collapse = 2")?;
             let value = values::depth(input)?;
@@ -127,6 +132,23 @@ fn clause(input: ParseStream, clauses: &mut Clauses) -> syn::Result<()> {
                         &entry.expr,
                         format_args!("`{}` is owned twice", entry.place),
                         "say once which part of it an iteration owns",
+                    ));
+                }
+                let around = |other: &&Own| {
+                    other.place.contains(&entry.place) || entry.place.contains(&other.place)
+                };
+                if let Some(other) = clauses.own.iter().find(around) {
+                    let (whole, part) = if entry.place.contains(&other.place) {
+                        (&entry.place, &other.place)
+                    } else {
+                        (&other.place, &entry.place)
+                    };
+                    return Err(error(
+                        &entry.expr,
+                        format_args!(
+                            "`{part}` is a part of `{whole}`, so that iterations would own it twice"
+                        ),
+                        "own the arrays whose elements the body writes, and nothing around them",
                     ));
                 }
                 clauses.own.push(entry);
@@ -158,6 +180,9 @@ fn clause(input: ParseStream, clauses: &mut Clauses) -> syn::Result<()> {
                 }
                 ("reduction", _) => "did you mean `reduce`? as in `reduce(+: sum)`".to_owned(),
                 ("num_threads", _) => "did you mean `threads`?".to_owned(),
+                ("reproducible", _) => {
+                    "it says how to reduce: write `reduce(reproducible, +: sum)`".to_owned()
+                }
                 ("chunk" | "chunk_size", _) => {
                     "write `schedule = dynamic(chunk)` or `static(chunk)`".to_owned()
                 }
@@ -349,8 +374,17 @@ fn reductions(input: ParseStream, keyword: &Ident, clauses: &mut Clauses) -> syn
             }
         }
     }
-    for entry in entries(input, keyword, "reduce(+: sum)", reduction)? {
+    for (k, entry) in entries(input, keyword, "reduce(+: sum)", reduction)?.into_iter().enumerate()
+    {
         let Some(entry) = entry else { continue };
+        if k > 0 && entry.operator == Operator::Combine && entry.place.to_string() == "reproducible"
+        {
+            return Err(error(
+                &entry.expr,
+                "`reproducible` stands before what is reduced",
+                "write `reduce(reproducible, +: sum)`",
+            ));
+        }
         if clauses.reduce.iter().any(|other| other.place == entry.place) {
             return Err(error(
                 &entry.expr,

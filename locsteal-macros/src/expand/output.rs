@@ -12,7 +12,7 @@ use crate::ast::{levels, mark_of};
 use crate::attr::{Clauses, Locality, Operator, Schedule};
 use crate::valid::index::Shift;
 use crate::valid::source::ADAPTORS;
-use crate::valid::{LoopFacts, Read, Reduction};
+use crate::valid::{LoopFacts, Read, Reduction, macros};
 
 /// The names of a loop's generated code, which differ from those of loops around it.
 pub(super) struct Names {
@@ -283,12 +283,16 @@ impl Output<'_> {
         } else {
             (quote_spanned!(span=> let #finished =), quote!())
         };
+        let standard = macros::check(&facts.standard, hidden, span);
+        let order = self.order(&launched);
         quote_spanned! {span=>
             {
+                #standard
                 match #hidden::start::<#part, _>(#site, #source) #clauses {
                     #launched => {
                         #(#owns)*
                         #(#accumulators)*
+                        #order
                         #keep #launched.#with(#(#own_names,)* #locals, #sums, #code).#run();
                         #results
                         #exits
@@ -400,13 +404,37 @@ impl Output<'_> {
         let accumulator = |(k, reduction): (usize, &Reduction)| {
             let at = span.located_at(syn::spanned::Spanned::span(&reduction.variable));
             let (name, variable) = (names.accumulator(k), reduced(reduction, at));
-            let mut operator = operator(reduction.operator, hidden, span);
+            let mut operator = if reduction.subtracts {
+                quote_spanned!(span=> #hidden::ops::Difference)
+            } else {
+                operator(reduction.operator, hidden, span)
+            };
             for _ in 0..reduction.indices {
                 operator = quote_spanned!(span=> #hidden::ops::Each<#operator>);
             }
             quote_spanned!(span=> let #name = #hidden::Accumulator::<#operator, _>::of(&#variable);)
         };
         facts.reductions.iter().enumerate().map(accumulator).collect()
+    }
+
+    /// Has partial results joined in order where of several least or greatest values the first counts.
+    fn order(&self, launched: &Ident) -> TokenStream {
+        let Self { facts, names, hidden, .. } = self;
+        let span = names.span();
+        let extrema: Vec<Ident> = (0..facts.reductions.len())
+            .filter(|k| matches!(facts.reductions[*k].operator, Operator::Min | Operator::Max))
+            .map(|k| names.accumulator(k))
+            .collect();
+        if facts.ordered || extrema.is_empty() {
+            return quote!();
+        }
+        quote_spanned! {span=>
+            let #launched = {
+                #[allow(unused_imports)]
+                use #hidden::{AnyEquals as _, SameEquals as _};
+                #launched.ordered_where(#((&#extrema).differ())||*)
+            };
+        }
     }
 
     fn make_locals(&self) -> TokenStream {
@@ -427,10 +455,16 @@ impl Output<'_> {
         let Self { facts, names, .. } = self;
         let span = names.span();
         let sums = facts.reductions.iter().enumerate().map(|(k, reduction)| {
-            let accumulator = names.accumulator(k);
+            let mut accumulator = names.accumulator(k);
             // The compiler reports here what cannot be reduced.
             let at = span.located_at(syn::spanned::Spanned::span(&reduction.variable));
-            let method = Ident::new(if reduction.indices == 0 { "whole" } else { "parts" }, at);
+            accumulator.set_span(at);
+            let method = match (reduction.indices, reduction.subtracts, reduction.again) {
+                (0, true, false) => "balance",
+                (0, false, _) => "whole",
+                _ => "parts",
+            };
+            let method = Ident::new(method, at);
             quote_spanned!(at=> #accumulator.#method())
         });
         let list = list(sums, span);
@@ -507,6 +541,16 @@ impl Output<'_> {
                     (&#frame.reading(&#expr)).array()
                 };
             });
+            // What is added to the index need not be a number.
+            if let Some(Shift::Plus(by) | Shift::Minus(by)) = &read.shift {
+                arrays.extend(quote_spanned! {span=>
+                    let #array = {
+                        #[allow(unused_imports)]
+                        use #hidden::{ByAny as _, ByNumber as _};
+                        (&#hidden::By(&#by)).array(#array, &#expr)
+                    };
+                });
+            }
             let at = place_text(syn::spanned::Spanned::span(expr), span);
             needs.extend(quote_spanned!(span=> #array.need(&mut #frame, #text, #shift, #at);));
             pieces.extend(quote_spanned!(span=> let #view = #array.view(&#frame, #shift);));
@@ -731,10 +775,16 @@ impl Output<'_> {
         let span = names.span();
         let totals: Vec<Ident> = (0..facts.reductions.len()).map(|k| names.sum(k)).collect();
         let pattern = list(totals.iter().map(ToTokens::to_token_stream), span);
-        let variables = facts.reductions.iter().map(|reduction| reduced(reduction, span));
+        let finish = totals.iter().zip(&facts.reductions).map(|(total, reduction)| {
+            // Where what cannot be reduced has been reported.
+            let at = span.located_at(syn::spanned::Spanned::span(&reduction.variable));
+            let (mut total, variable) = (total.clone(), reduced(reduction, span));
+            total.set_span(at);
+            quote_spanned!(at=> #total.finish(&mut #variable);)
+        });
         quote_spanned! {span=>
             if let ::core::option::Option::Some(#pattern) = #finished.sums {
-                #(#totals.finish(&mut #variables);)*
+                #(#finish)*
             }
         }
     }
@@ -815,14 +865,26 @@ fn operator(operator: Operator, hidden: &TokenStream, span: Span) -> TokenStream
 
 /// A distance from the index, as the runtime takes it.
 fn shift(shift: Option<&Shift>, hidden: &TokenStream, span: Span) -> TokenStream {
+    let number = |name: &Ident| {
+        quote_spanned! {span=>
+            {
+                #[allow(unused_imports)]
+                use #hidden::{ByAny as _, ByNumber as _};
+                (&#hidden::By(&#name)).number()
+            }
+        }
+    };
     match shift {
         None => quote_spanned!(span=> 0),
         Some(Shift::Number(by)) => {
             let by = Literal::i64_unsuffixed(*by);
             quote_spanned!(span=> #by)
         }
-        Some(Shift::Plus(name)) => quote_spanned!(span=> #hidden::Distance::plus(&#name)),
-        Some(Shift::Minus(name)) => quote_spanned!(span=> #hidden::Distance::minus(&#name)),
+        Some(Shift::Plus(name)) => number(name),
+        Some(Shift::Minus(name)) => {
+            let number = number(name);
+            quote_spanned!(span=> #hidden::Distance::minus(&#number))
+        }
     }
 }
 
@@ -906,6 +968,10 @@ fn clauses(clauses: &Clauses, hidden: &TokenStream, span: Span) -> TokenStream {
     if let Some(progress) = &clauses.progress {
         let listener = &progress.value;
         calls.extend(quote_spanned!(span=> .progress(#listener)));
+    }
+    if let Some(report) = &clauses.report {
+        let stats = &report.value;
+        calls.extend(quote_spanned!(span=> .report(#stats)));
     }
     for (method, clause) in
         [("grain", &clauses.grain), ("threads", &clauses.threads), ("pool", &clauses.pool)]

@@ -238,7 +238,7 @@ impl Pass for Rewriter<'_> {
             return;
         }
         if let (None, Some(kind), Some(active)) = (&found, kind, self.active.last_mut())
-            && matches!(mode, Mode::Read | Mode::Method(_))
+            && matches!(mode, Mode::Read | Mode::Method(..))
             && self.cx.is_captured(&place.root, depth)
             && !self.cx.is_clouded(&place.root)
             && let Some((view, _)) = view_of(&active.facts.reads, place, &kind)
@@ -329,6 +329,8 @@ impl Pass for Rewriter<'_> {
     fn suspension(&mut self, _: &Expr) {}
 
     fn opaque(&mut self, _: &Macro) {}
+
+    fn standard(&mut self, _: &Macro) {}
 
     fn item(&mut self, _: &mut Item) {}
 }

@@ -169,7 +169,7 @@ const SEEDS: [(&str, &str); 8] = [
         "mod m { fn f() { #[par_for] for i in 0..3 { #[par_for(reduce(hist))] for j in 0..i { hist.add(j); return; } } } }",
     ),
     (
-        "progress = |d: u64| bar(d)",
+        "progress = |d: u64| bar(d), report = &mut stats",
         "fn f() { match a { 1 => for i in r { println!(\"{}\", y[i]); vec![y[i]; 3]; }, _ => {} } }",
     ),
     (

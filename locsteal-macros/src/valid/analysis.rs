@@ -1,5 +1,7 @@
 //! Noting what the marked loops of a function do.
 
+use std::collections::HashSet;
+
 use proc_macro2::Ident;
 use quote::ToTokens;
 use syn::visit::{self, Visit};
@@ -60,11 +62,13 @@ pub(super) struct Active {
     pub(super) mutable_index: Option<Ident>,
     leaves: bool,
     yields: bool,
+    /// The names of the standard library's macros that the body uses.
+    standard: Vec<Ident>,
     /// Whether it is a nest of loops that are joined.
     pub(super) joined: bool,
     /// Their indices.
     nest: Vec<Ident>,
-    depth: usize,
+    pub(super) depth: usize,
     /// The labels of all of them but the innermost.
     labels: Vec<String>,
 }
@@ -80,6 +84,8 @@ pub(super) struct Event {
     pub(super) certain: bool,
     /// Whether it is known that the place can be borrowed mutably.
     pub(super) mutable: bool,
+    /// Whether the place is that of a constant or a static.
+    pub(super) constant: bool,
 }
 
 #[derive(Clone)]
@@ -93,6 +99,8 @@ pub(super) enum Usage {
     /// `place.len()`
     Length,
     Whole(Mode),
+    /// A marked loop inside of the body owns parts of it, or accumulates into it.
+    Again,
 }
 
 impl Active {
@@ -138,7 +146,10 @@ impl Analysis<'_> {
             return;
         }
         if self.is_reduced(place) {
-            self.report_read_reduction(place, written);
+            self.report_read_reduction(place, written, &usage);
+            return;
+        }
+        if self.report_around_reduction(place, written) {
             return;
         }
         // What a raw pointer points to is the business of whoever wrote `unsafe`.
@@ -146,11 +157,12 @@ impl Analysis<'_> {
             return;
         }
         let clouded = self.cx.is_clouded(&place.root);
-        if clouded && matches!(usage, Usage::Whole(_)) {
+        if self.cx.is_given_away(&place.root) && matches!(usage, Usage::Whole(_)) {
             return;
         }
         let binding = self.cx.find(&place.root);
         let mutable = binding.is_some_and(|binding| binding.mutable);
+        let constant = binding.is_none() && is_constant(&place.root);
         if binding.is_none() && !is_constant(&place.root) && matches!(usage, Usage::Whole(_)) {
             // A function, a module, or a name that a macro has bound.
             return;
@@ -165,8 +177,14 @@ impl Analysis<'_> {
             serial.note(place, written, index, in_round && k == innermost, &self.cx);
         }
         let certain = self.cx.is_certain() && !clouded;
-        let event =
-            Event { place: place.clone(), written: written.clone(), usage, certain, mutable };
+        let event = Event {
+            place: place.clone(),
+            written: written.clone(),
+            usage,
+            certain,
+            mutable,
+            constant,
+        };
         if let Some(active) = self.active.last_mut() {
             active.events.push(event);
         }
@@ -182,7 +200,7 @@ impl Analysis<'_> {
                 }
             )*};
         }
-        default!(schedule, locality, grain, threads, pool, name, progress, krate);
+        default!(schedule, locality, grain, threads, pool, name, progress, report, krate);
         // What is owned or reduced is a matter of the loops that name it, the outermost ones.
         if self.active.is_empty() {
             let names = macros::names(expr.body.to_token_stream());
@@ -261,7 +279,7 @@ impl Analysis<'_> {
             self.cx.bind(&local.name, true, Means::Value);
         }
         let expr = level_mut(expr, joined.saturating_sub(1));
-        let reductions = reductions::of(&clauses, &mut expr.body, &self.cx);
+        let reductions = reductions::of(&clauses, &mut expr.body, &self.cx, self.active.last());
         let mutable_index = source::mutable_index(&expr.pat);
         let active = Active {
             clauses,
@@ -271,12 +289,16 @@ impl Analysis<'_> {
             mutable_index,
             leaves: false,
             yields,
+            standard: Vec::new(),
             joined: joined > 0,
             nest: nest.clone(),
             depth,
             labels,
         };
         self.active.push(active);
+        if yields && let Some(syn::Stmt::Expr(value, None)) = expr.body.stmts.last() {
+            self.report_outward(value);
+        }
         walk::walk_block(self, &mut expr.body);
         self.cx.close();
         self.cx.leave();
@@ -287,7 +309,7 @@ impl Analysis<'_> {
         let Some(active) = self.active.pop() else { return };
         let arrays::Judged { owned, reads } = arrays::judge(&active, depth, self.report);
         self.pass_on(&active, &owned, depth);
-        let Active { clauses, reductions, leaves, .. } = active;
+        let Active { clauses, reductions, leaves, standard, .. } = active;
         // Where it is left, only what came before counts; that takes an order.
         let ordered = !reductions.is_empty() && (leaves || clauses.reproducible.is_some());
         let facts = LoopFacts {
@@ -300,6 +322,7 @@ impl Analysis<'_> {
             ordered,
             leaves,
             heavy: is_heavy(&expr.body),
+            standard,
         };
         self.facts.loops.insert(mark, facts);
     }
@@ -318,18 +341,24 @@ impl Analysis<'_> {
                 continue;
             }
             let event = Event { certain: false, ..event.clone() };
-            if !self.is_reduced(&event.place)
+            if self.is_reduced(&event.place) {
+                self.report_read_reduction(&event.place, &event.written, &event.usage);
+            } else if !self.report_around_reduction(&event.place, &event.written)
                 && let Some(outer) = self.active.last_mut()
             {
                 outer.events.push(event);
             }
         }
+        for reduction in &active.reductions {
+            self.report_reduced_again(reduction);
+        }
         let whole = |place: &Place, written: &Expr| Event {
             place: place.clone(),
             written: written.clone(),
-            usage: Usage::Whole(Mode::Borrow),
+            usage: Usage::Again,
             certain: false,
             mutable: true,
+            constant: false,
         };
         let borrowed = owned.iter().map(|owned| whole(&owned.place, &owned.array));
         let reduced = active.reductions.iter().map(|r| whole(&r.place, &r.variable));
@@ -374,6 +403,30 @@ impl Analysis<'_> {
             }
         }
         levels.len()
+    }
+
+    /// Reports an exit that leaves some of the loops that are joined into the active loop `at`, and not the others. `ends`: it
+    /// ends or continues that loop, rather than one further out.
+    fn leaves_joined(&mut self, exit: &Expr, at: usize, ends: bool) -> bool {
+        let active = &self.active[at];
+        if !active.joined {
+            return false;
+        }
+        let label = match exit {
+            Expr::Break(jump) => jump.label.as_ref(),
+            Expr::Continue(jump) => jump.label.as_ref(),
+            _ => None,
+        };
+        let joined = label.is_some_and(|label| active.labels.contains(&label.ident.to_string()));
+        if joined || (ends && matches!(exit, Expr::Break(_))) {
+            self.report.error(
+                exit,
+                "this leaves one of the loops that are joined, and not the others",
+                "use `continue` for the innermost, `return` or `?` to leave them all, or leave `collapse` out",
+            );
+            return true;
+        }
+        false
     }
 
     fn check_clauses(&mut self, clauses: &Clauses, index: Option<&Ident>) {
@@ -448,36 +501,44 @@ impl Pass for Analysis<'_> {
         reductions::conditional(self, expr)
     }
 
-    fn exit(&mut self, expr: &mut Expr, goes: Goes) {
-        let Some(active) = self.active.last_mut() else { return };
-        if active.joined {
-            let label = match expr {
-                Expr::Break(jump) => jump.label.as_ref(),
-                Expr::Continue(jump) => jump.label.as_ref(),
-                _ => None,
-            };
-            let joined =
-                label.is_some_and(|label| active.labels.contains(&label.ident.to_string()));
-            if joined || (matches!(expr, Expr::Break(_)) && goes == Goes::Native) {
-                self.report.error(
-                    &*expr,
-                    "this leaves one of the loops that are joined, and not the others",
-                    "use `continue` for the innermost, `return` or `?` to leave them all, or leave `collapse` out",
-                );
-                return;
+    fn exit(&mut self, expr: &mut Expr, _: Goes) {
+        if let Expr::Return(syn::ExprReturn { expr: Some(value), .. })
+        | Expr::Break(syn::ExprBreak { expr: Some(value), .. }) = &*expr
+        {
+            self.report_outward(&**value);
+        }
+        if let Expr::Return(syn::ExprReturn { expr: Some(value), .. }) = &*expr
+            && let Some(error) = self.cx.returns().and_then(unsendable)
+        {
+            let error = crate::attr::tokens(&error);
+            self.report.error(
+                value,
+                format_args!("this takes a `{error}` out of the loop to another thread, and nothing says that it can go there"),
+                format_args!(
+                    "let the function return `Box<{error} + Send + Sync>`, or leave with `?`: its error becomes the function's afterwards"
+                ),
+            );
+        }
+        let route = self.cx.route(walk::exit_of(expr));
+        let count = self.active.len();
+        // Every loop on the way is left; the last one may be continued.
+        let left = count.saturating_sub(route.crossed);
+        for at in (left..count).rev() {
+            if !self.leaves_joined(expr, at, false) {
+                self.active[at].leaves = true;
             }
         }
+        if !route.ends_marked || left == 0 || self.leaves_joined(expr, left - 1, true) {
+            return;
+        }
+        let active = &mut self.active[left - 1];
         match expr {
-            Expr::Continue(jump) if goes == Goes::Native => {
-                if active.yields {
-                    self.report.error(
-                        jump.continue_token,
-                        "`continue` in a loop that yields: the iteration would have no value",
-                        "give a value, such as `None`, in both branches of an `if`",
-                    );
-                }
-            }
-            Expr::Break(jump) if goes == Goes::Native => {
+            Expr::Continue(jump) if active.yields => self.report.error(
+                jump.continue_token,
+                "`continue` in a loop that yields: the iteration would have no value",
+                "give a value, such as `None`, in both branches of an `if`",
+            ),
+            Expr::Break(jump) => {
                 active.leaves = true;
                 if active.yields {
                     self.report.error(
@@ -487,7 +548,7 @@ impl Pass for Analysis<'_> {
                     );
                 }
             }
-            _ => active.leaves = true,
+            _ => {}
         }
     }
 
@@ -536,15 +597,56 @@ impl Pass for Analysis<'_> {
     }
 
     fn opaque(&mut self, mac: &Macro) {
-        let names = macros::names(mac.tokens.clone());
+        let mut names = macros::names(mac.tokens.clone());
+        // A macro that is defined in the function can name the function's variables by itself.
+        if let Some(name) = mac.path.get_ident() {
+            let defined = self.cx.names_in_definitions(&HashSet::from([name.clone()]));
+            names.extend(defined);
+        }
+        names.extend(self.cx.names_in_definitions(&names));
         self.serial.iter_mut().for_each(|serial| serial.note_opaque(&names));
+        self.report_given_away(mac, &names);
         // Who knows what it does.
         if let Some(active) = self.active.last_mut() {
             active.leaves = true;
         }
     }
 
+    fn standard(&mut self, mac: &Macro) {
+        if let (Some(name), Some(active)) = (macros::checkable(mac), self.active.first_mut())
+            && !active.standard.contains(&name)
+        {
+            active.standard.push(name);
+        }
+        if macros::shows(mac) {
+            self.report_outward(&mac.tokens);
+        }
+    }
+
     fn item(&mut self, _item: &mut Item) {}
+}
+
+/// A `dyn Error` in a type, of which nothing says that it is `Send`.
+fn unsendable(ty: &syn::Type) -> Option<syn::TypeTraitObject> {
+    struct Errors(Option<syn::TypeTraitObject>);
+
+    impl<'a> Visit<'a> for Errors {
+        fn visit_type_trait_object(&mut self, object: &'a syn::TypeTraitObject) {
+            let mut names = object.bounds.iter().filter_map(|bound| match bound {
+                syn::TypeParamBound::Trait(bound) => bound.path.segments.last(),
+                _ => None,
+            });
+            if let (Some(name), None) = (names.next(), names.next())
+                && name.ident == "Error"
+            {
+                self.0.get_or_insert_with(|| object.clone());
+            }
+        }
+    }
+
+    let mut errors = Errors(None);
+    errors.visit_type(ty);
+    errors.0
 }
 
 /// Whether the place that is used lies behind a `*`.

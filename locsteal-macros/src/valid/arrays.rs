@@ -3,7 +3,6 @@
 use syn::Expr;
 
 use super::analysis::{Active, Event, Usage};
-use super::cx::is_constant;
 use super::index::{Kind, Shift, Why};
 use super::methods;
 use super::walk::Mode;
@@ -112,9 +111,9 @@ fn infers(event: &Event, active: &Active, depth: usize) -> bool {
     match mode {
         Mode::Read => false,
         Mode::Write(_) | Mode::Borrow => true,
-        Mode::Method(name) if methods::is_mutating(&name.to_string()) => true,
+        Mode::Method(name, _) if methods::is_mutating(&name.to_string()) => true,
         // Whether the method changes the element is not known. Owning it does no harm if nothing else of the array is used.
-        Mode::Method(_) => {
+        Mode::Method(..) => {
             event.mutable
                 && active
                     .events
@@ -163,7 +162,9 @@ fn use_owned(owned: &mut Owned, event: &Event, active: &Active, depth: usize, re
                     event.place
                 ),
             );
+            return;
         }
+        use_chunk(owned, event, &i, active.joined, report);
         return;
     }
     let (index, kind) = match &event.usage {
@@ -227,6 +228,54 @@ fn use_owned(owned: &mut Owned, event: &Event, active: &Active, depth: usize, re
     }
 }
 
+/// An array is used that iterations own by chunks.
+fn use_chunk(owned: &Owned, event: &Event, i: &str, joined: bool, report: &mut Report) {
+    let name = &owned.place;
+    let whole = match &event.usage {
+        Usage::Index { index: Expr::Range(range), .. } => {
+            range.start.is_none() && range.end.is_none()
+        }
+        Usage::Index { .. } | Usage::Length | Usage::Again => false,
+        // These take the array's ordinary indices.
+        Usage::Whole(Mode::Method(method, _)) => {
+            !matches!(method.to_string().as_str(), "get" | "get_mut" | "swap")
+        }
+        Usage::Whole(_) => true,
+    };
+    if !whole {
+        return;
+    }
+    let size = owned.chunks.as_ref().map_or_else(
+        || "m".to_owned(),
+        |size| {
+            let text = attr::tokens(size);
+            if matches!(size, Expr::Path(_) | Expr::Lit(_) | Expr::Field(_)) {
+                text
+            } else {
+                format!("({text})")
+            }
+        },
+    );
+    let chunk = format!("{name}[{i} * {size}..({i} + 1) * {size}]");
+    let instead = match &event.usage {
+        Usage::Whole(Mode::Method(method, _)) => format!("{chunk}.{method}(..)"),
+        Usage::Whole(Mode::Borrow) => format!("&mut {chunk}"),
+        _ => chunk,
+    };
+    let help = if joined {
+        format!(
+            "use the elements of its chunk, `{name}[..]` with one of their indices or a range of them"
+        )
+    } else {
+        format!("write `{instead}`; where the last chunk is shorter, its end is `{name}.len()`")
+    };
+    report.error(
+        &event.written,
+        format_args!("iteration `{i}` owns a chunk of `{name}` alone, not all of it"),
+        help,
+    );
+}
+
 /// Something is used as a whole, of which iterations own a part.
 fn use_around(owned: &Owned, event: &Event, report: &mut Report) {
     let (whole, part) = (&event.place, &owned.place);
@@ -242,7 +291,7 @@ fn use_around(owned: &Owned, event: &Event, report: &mut Report) {
 fn use_shared(event: &Event, active: &Active, depth: usize, report: &mut Report) {
     let place = &event.place;
     // Constants are no variables; who writes a `static mut` has said `unsafe`.
-    if is_constant(&place.root) {
+    if event.constant {
         return;
     }
     let element = written(event);
@@ -250,8 +299,9 @@ fn use_shared(event: &Event, active: &Active, depth: usize, report: &mut Report)
         Usage::Index { index, mode, .. } => {
             match mode {
                 Mode::Write(_) | Mode::Borrow => {}
-                Mode::Method(name) if event.mutable && methods::is_mutating(&name.to_string()) => {}
-                Mode::Read | Mode::Method(_) => return,
+                Mode::Method(name, _)
+                    if event.mutable && methods::is_mutating(&name.to_string()) => {}
+                Mode::Read | Mode::Method(..) => return,
             }
             let Some(i) = &active.index else {
                 if let Some(i) = &active.mutable_index {
@@ -283,10 +333,14 @@ fn use_shared(event: &Event, active: &Active, depth: usize, report: &mut Report)
             shared_element(event, index, &i.to_string(), &element, depth, report);
         }
         Usage::Length => {}
-        Usage::Whole(mode) => {
+        Usage::Whole(_) | Usage::Again => {
+            let mode = match &event.usage {
+                Usage::Whole(mode) => mode,
+                _ => &Mode::Borrow,
+            };
             let certain_to_write = match mode {
                 Mode::Write(_) | Mode::Borrow => true,
-                Mode::Method(name) => {
+                Mode::Method(name, _) => {
                     event.mutable && place.is_name() && GROWING.contains(&name.to_string().as_str())
                 }
                 Mode::Read => false,
@@ -294,7 +348,7 @@ fn use_shared(event: &Event, active: &Active, depth: usize, report: &mut Report)
             if !certain_to_write {
                 return;
             }
-            if let Mode::Method(method) = mode {
+            if let Mode::Method(method, _) = mode {
                 report.error(
                     &event.written,
                     format_args!("`{place}` is shared by all iterations, so none can call `{place}.{method}(..)`"),
@@ -427,7 +481,7 @@ fn chunk_size(index: &Expr, i: &str) -> Option<String> {
 fn reads(active: &Active, owned: &[Owned], depth: usize) -> Vec<Read> {
     let mut reads: Vec<Read> = Vec::new();
     for event in &active.events {
-        let Usage::Index { mode: Mode::Read | Mode::Method(_), .. } = &event.usage else {
+        let Usage::Index { mode: Mode::Read | Mode::Method(..), .. } = &event.usage else {
             continue;
         };
         let shift = match event.kind(depth) {
@@ -444,9 +498,7 @@ fn reads(active: &Active, owned: &[Owned], depth: usize) -> Vec<Read> {
         }
         let Expr::Index(written) = &event.written else { continue };
         // The compiler sees the length of a constant, and a `static mut` takes `unsafe`, as a raw pointer does.
-        if is_constant(&event.place.root)
-            || matches!(&*written.expr, Expr::Paren(_) | Expr::Unary(_))
-        {
+        if event.constant || matches!(&*written.expr, Expr::Paren(_) | Expr::Unary(_)) {
             continue;
         }
         reads.push(Read { place: event.place.clone(), array: (*written.expr).clone(), shift });

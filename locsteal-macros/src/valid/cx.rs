@@ -3,16 +3,19 @@
 use std::collections::{HashMap, HashSet};
 
 use proc_macro2::Ident;
-use syn::{Lifetime, Pat, Type};
+use syn::{ForeignItem, Item, Lifetime, Pat, Stmt, Type, UseTree};
 
 use super::index::Kind;
+use super::macros;
 
 /// What is known at a point of a function.
 #[derive(Default)]
 pub(crate) struct Cx {
     scopes: Vec<Vec<Binding>>,
-    /// Names that a macro may have bound, in the scopes that are open, and how many marked loops are around the macro.
-    clouded: Vec<HashMap<Ident, usize>>,
+    /// What may be bound in the scopes that are open, by something that does not show what it binds.
+    clouds: Vec<Cloud>,
+    /// Whether the value of the method call that is met next is thrown away.
+    drops_value: bool,
     /// How many `unsafe` blocks are around this point.
     unsafe_blocks: usize,
     control: Vec<Control>,
@@ -24,6 +27,18 @@ pub(crate) struct Cx {
     serials: usize,
     /// How many branches, such as those of an `if`, are around this point.
     branches: usize,
+}
+
+/// What may be bound in a scope.
+#[derive(Default)]
+struct Cloud {
+    /// Names that a macro is given, and how many marked loops are around the macro.
+    names: HashMap<Ident, usize>,
+    /// Whether items of any name may be declared in the scope, by a macro or a glob import, and how many marked loops are
+    /// around it.
+    any: Option<usize>,
+    /// The macros that are defined in the scope, with the names in them.
+    macros: HashMap<String, HashSet<Ident>>,
 }
 
 /// What is known of an iteration that this point is in.
@@ -96,6 +111,15 @@ pub(crate) enum Goes {
     Out,
 }
 
+/// The way that an exit takes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Route {
+    /// How many marked loops it leaves.
+    pub(crate) crossed: usize,
+    /// Whether it then ends or continues a marked loop.
+    pub(crate) ends_marked: bool,
+}
+
 /// What a macro is asked to do with an exit.
 #[derive(Clone, Copy)]
 pub(crate) enum Exit<'a> {
@@ -113,25 +137,136 @@ impl Cx {
     /// Runs `inside` in a scope of its own.
     pub(crate) fn open(&mut self) {
         self.scopes.push(Vec::new());
-        self.clouded.push(HashMap::new());
+        self.clouds.push(Cloud::default());
     }
 
     pub(crate) fn close(&mut self) {
         self.scopes.pop();
-        self.clouded.pop();
+        self.clouds.pop();
     }
 
-    /// A statement is a macro, which may bind any of the names that it is given.
-    pub(crate) fn cloud(&mut self, names: HashSet<Ident>) {
+    /// Something may bind any of these names: a macro that is given them, or a pattern of constants or names.
+    pub(crate) fn cloud(&mut self, names: impl IntoIterator<Item = Ident>) {
         let depth = self.depth;
-        if let Some(clouded) = self.clouded.last_mut() {
-            clouded.extend(names.into_iter().map(|name| (name, depth)));
+        if let Some(cloud) = self.clouds.last_mut() {
+            cloud.names.extend(names.into_iter().map(|name| (name, depth)));
         }
     }
 
-    /// Whether a macro in the body of the innermost marked loop may have bound the name.
+    /// Whether something in the body of the innermost marked loop may have bound the name.
     pub(crate) fn is_clouded(&self, name: &Ident) -> bool {
-        self.clouded.iter().any(|names| names.get(name).is_some_and(|depth| *depth >= self.depth))
+        if self.is_given_away(name) {
+            return true;
+        }
+        // An item hides what is declared around the block that it stands in, and nothing that is declared in that block.
+        let at = self.find_in_scope(name).map(|(at, _)| at);
+        let hides =
+            |k: usize, cloud: &Cloud| cloud.any.is_some_and(|d| d >= self.depth) && at < Some(k);
+        self.clouds.iter().enumerate().any(|(k, cloud)| hides(k, cloud))
+    }
+
+    /// Whether a macro or pattern in the body of the innermost marked loop names the name, so that it may have bound it.
+    pub(crate) fn is_given_away(&self, name: &Ident) -> bool {
+        let names = |cloud: &Cloud| cloud.names.get(name).is_some_and(|d| *d >= self.depth);
+        self.clouds.iter().any(names)
+    }
+
+    /// Binds the items of a block: they are there in the whole block.
+    pub(crate) fn bind_items(&mut self, stmts: &[Stmt]) {
+        for stmt in stmts {
+            match stmt {
+                Stmt::Item(item) => self.bind_item(item),
+                // It may declare items, whose names need not stand in its arguments.
+                Stmt::Macro(mac) if macros::arguments(&mac.mac, self).is_none() => {
+                    self.any_item();
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn bind_item(&mut self, item: &Item) {
+        let name = match item {
+            Item::Const(item) => &item.ident,
+            Item::Static(item) => &item.ident,
+            Item::Fn(item) => &item.sig.ident,
+            Item::Struct(item) if !matches!(item.fields, syn::Fields::Named(_)) => &item.ident,
+            Item::Use(item) => return self.bind_use(&item.tree),
+            Item::ForeignMod(items) => {
+                for item in &items.items {
+                    match item {
+                        ForeignItem::Static(item) => self.bind(&item.ident, false, Means::Value),
+                        ForeignItem::Fn(item) => self.bind(&item.sig.ident, false, Means::Value),
+                        ForeignItem::Type(_) => {}
+                        _ => self.any_item(),
+                    }
+                }
+                return;
+            }
+            Item::Macro(item) => {
+                match (&item.ident, self.clouds.last_mut()) {
+                    (Some(name), Some(cloud)) => {
+                        let names = macros::names(item.mac.tokens.clone());
+                        cloud.macros.insert(name.to_string(), names);
+                    }
+                    _ => self.any_item(),
+                }
+                return;
+            }
+            Item::Verbatim(_) => return self.any_item(),
+            _ => return,
+        };
+        let name = name.clone();
+        self.bind(&name, false, Means::Value);
+    }
+
+    /// What is imported may be a value, or something that hides none.
+    fn bind_use(&mut self, tree: &UseTree) {
+        match tree {
+            UseTree::Path(path) => self.bind_use(&path.tree),
+            UseTree::Name(name) => self.cloud([name.ident.clone()]),
+            UseTree::Rename(name) => self.cloud([name.rename.clone()]),
+            UseTree::Glob(_) => self.any_item(),
+            UseTree::Group(group) => group.items.iter().for_each(|tree| self.bind_use(tree)),
+        }
+    }
+
+    /// An item of any name may be declared in this scope.
+    fn any_item(&mut self) {
+        let depth = self.depth;
+        if let Some(cloud) = self.clouds.last_mut() {
+            cloud.any = Some(depth);
+        }
+    }
+
+    /// Whether a macro of this name is defined in the function.
+    pub(crate) fn defines_macro(&self, name: &str) -> bool {
+        self.clouds.iter().any(|cloud| cloud.macros.contains_key(name))
+    }
+
+    /// The names that occur in the definitions of macros that are named here, and in those of macros that these name.
+    pub(crate) fn names_in_definitions(&self, names: &HashSet<Ident>) -> HashSet<Ident> {
+        let mut found: HashSet<Ident> = HashSet::new();
+        let mut waiting: Vec<Ident> = names.iter().cloned().collect();
+        while let Some(name) = waiting.pop() {
+            let name = name.to_string();
+            for inner in self.clouds.iter().filter_map(|cloud| cloud.macros.get(&name)).flatten() {
+                if found.insert(inner.clone()) {
+                    waiting.push(inner.clone());
+                }
+            }
+        }
+        found
+    }
+
+    /// Says that the value of the method call that comes next is thrown away.
+    pub(crate) fn drop_value(&mut self) {
+        self.drops_value = true;
+    }
+
+    /// Whether the value of the method call at this point is thrown away; asked once.
+    pub(crate) fn takes_no_value(&mut self) -> bool {
+        std::mem::take(&mut self.drops_value)
     }
 
     /// A number for a serial loop: the same each time that the function is gone through.
@@ -161,6 +296,18 @@ impl Cx {
 
     pub(crate) fn leave_branch(&mut self) {
         self.branches -= 1;
+    }
+
+    /// Whether this point is in a branch of the innermost iteration.
+    pub(crate) fn is_in_branch(&self) -> bool {
+        self.rounds.last().is_some_and(|round| self.branches > round.branches)
+    }
+
+    /// Something may not come back: if it is run in some iterations only, what follows is not reached in all.
+    pub(crate) fn may_diverge(&mut self) {
+        if self.is_in_branch() {
+            self.exit_all();
+        }
     }
 
     /// What follows may not be reached.
@@ -242,9 +389,18 @@ impl Cx {
         }
     }
 
-    /// Binds the names of a pattern, all with values that no one knows.
+    /// Binds the names of a pattern that always matches, all with values that no one knows.
     pub(crate) fn bind_pattern(&mut self, pat: &Pat) {
         self.bind_names(pat, false, &Means::Value);
+    }
+
+    /// Binds the names of a pattern that need not match.
+    pub(crate) fn bind_case(&mut self, pat: &Pat, mutable: bool) {
+        // A name in capitals may be a constant that is compared with.
+        for name in super::source::names(pat).into_iter().filter(is_constant) {
+            self.cloud([name]);
+        }
+        self.bind_names(pat, mutable, &Means::Value);
     }
 
     /// Binds the names of a pattern. `mutable`: what is matched is known to be a mutable reference.
@@ -256,9 +412,8 @@ impl Cx {
                     if by_value && pat.mutability.is_none() { means.clone() } else { Means::Value };
                 let reference = mutable && by_value;
                 let mutable = mutable || pat.mutability.is_some();
-                // A name in capitals is a constant that is compared with.
-                let constant = by_value && pat.mutability.is_none() && is_constant(&pat.ident);
-                if !constant {
+                // One that is clouded may be a constant that is compared with.
+                if !(is_constant(&pat.ident) && self.is_given_away(&pat.ident)) {
                     self.bind_as(&pat.ident, mutable, reference, means);
                 }
                 if let Some((_, inner)) = &pat.subpat {
@@ -282,6 +437,8 @@ impl Cx {
                 }
             }
             Pat::Reference(pat) => self.bind_names(&pat.pat, false, &Means::Value),
+            Pat::Macro(pat) => self.cloud(macros::names(pat.mac.tokens.clone())),
+            Pat::Verbatim(tokens) => self.cloud(macros::names(tokens.clone())),
             _ => {}
         }
     }
@@ -338,10 +495,18 @@ impl Cx {
         self.goes(Exit::Return) == Goes::Out
     }
 
-    /// Where an exit at this point goes.
+    /// Where an exit at this point goes, seen from the innermost marked loop.
     pub(crate) fn goes(&self, exit: Exit<'_>) -> Goes {
+        match self.route(exit) {
+            Route { crossed: 0, ends_marked: true } => Goes::Native,
+            Route { crossed: 0, .. } => Goes::Within,
+            _ => Goes::Out,
+        }
+    }
+
+    /// Which marked loops an exit at this point leaves.
+    pub(crate) fn route(&self, exit: Exit<'_>) -> Route {
         let mut crossed = 0;
-        let end = |crossed| if crossed == 0 { Goes::Within } else { Goes::Out };
         let wanted = match exit {
             Exit::Break(label) | Exit::Continue(label) => {
                 label.map(|label| label.ident.to_string())
@@ -349,34 +514,28 @@ impl Cx {
             Exit::Return | Exit::Try => None,
         };
         let jumps = matches!(exit, Exit::Break(_) | Exit::Continue(_));
+        let nowhere = Route { crossed: 0, ends_marked: false };
         for control in self.control.iter().rev() {
-            match control {
-                Control::Body { .. } => return if jumps { Goes::Within } else { end(crossed) },
-                Control::Try => {
-                    if matches!(exit, Exit::Try) {
-                        return end(crossed);
-                    }
-                }
+            let (ends, ends_marked) = match control {
+                // A jump out of a function: the compiler will say so.
+                Control::Body { .. } if jumps => return nowhere,
+                Control::Body { .. } => (true, false),
+                Control::Try => (matches!(exit, Exit::Try), false),
                 Control::Loop { label, .. } => {
-                    if jumps && (wanted.is_none() || *label == wanted) {
-                        return end(crossed);
-                    }
+                    (jumps && (wanted.is_none() || *label == wanted), false)
                 }
-                Control::Block { label } => {
-                    if jumps && wanted.is_some() && *label == wanted {
-                        return end(crossed);
-                    }
-                }
+                Control::Block { label } => (jumps && wanted.is_some() && *label == wanted, false),
                 Control::Marked { label } => {
-                    if jumps && (wanted.is_none() || *label == wanted) {
-                        return if crossed == 0 { Goes::Native } else { Goes::Out };
-                    }
-                    crossed += 1;
+                    (jumps && (wanted.is_none() || *label == wanted), true)
                 }
+            };
+            if ends {
+                return Route { crossed, ends_marked };
             }
+            crossed += usize::from(matches!(control, Control::Marked { .. }));
         }
-        // A label that is nowhere: the compiler will say so.
-        Goes::Within
+        // A label that is nowhere: the same.
+        nowhere
     }
 }
 

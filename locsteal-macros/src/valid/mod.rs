@@ -51,6 +51,8 @@ pub(crate) struct LoopFacts {
     pub(crate) leaves: bool,
     /// Whether an iteration may take long, so that it is worth to look often whether the loop has been left.
     pub(crate) heavy: bool,
+    /// The names of macros in it that are taken for those of the standard library.
+    pub(crate) standard: Vec<Ident>,
 }
 
 /// An array that iterations own parts of.
@@ -81,6 +83,10 @@ pub(crate) struct Reduction {
     pub(crate) operator: Operator,
     /// Whether the body names it in another way than by one name.
     pub(crate) renamed: bool,
+    /// Whether the body subtracts from the variable.
+    pub(crate) subtracts: bool,
+    /// Whether the loop around this one reduces it as well.
+    pub(crate) again: bool,
     /// How many indices stand behind the variable where it is accumulated into: 0 for `v += ..`, 1 for `v[k] += ..`.
     pub(crate) indices: usize,
 }

@@ -1,51 +1,90 @@
 //! How a body may use the variables of its loop's reductions: only by accumulating into them.
 
-use syn::visit_mut::{self, VisitMut};
-use syn::{BinOp, Block, Expr, ExprIf, Stmt};
+use std::collections::HashSet;
 
-use super::Reduction;
-use super::analysis::Analysis;
+use proc_macro2::{Ident, TokenStream, TokenTree};
+use quote::ToTokens;
+use syn::visit_mut::{self, VisitMut};
+use syn::{BinOp, Block, Expr, ExprIf, Macro, Stmt};
+
+use super::analysis::{Active, Analysis, Usage};
 use super::cx::Cx;
-use super::walk;
+use super::walk::{self, Mode};
+use super::{Reduction, macros};
 use crate::attr::{Clauses, Operator, Place, tokens};
 
-/// The reductions of a loop, with what can be seen in its body of how the variables are accumulated into.
-pub(super) fn of(clauses: &Clauses, body: &mut Block, cx: &Cx) -> Vec<Reduction> {
+/// The reductions of a loop, with what can be seen in its body of how the variables are accumulated into. `outer`: the next
+/// marked loop around it.
+pub(super) fn of(
+    clauses: &Clauses,
+    body: &mut Block,
+    cx: &Cx,
+    outer: Option<&Active>,
+) -> Vec<Reduction> {
     clauses
         .reduce
         .iter()
         .map(|reduce| {
-            let mut indices = Indices { place: &reduce.place, most: 0 };
-            indices.visit_block_mut(body);
-            let indices = if reduce.operator == Operator::Combine { 0 } else { indices.most };
+            let mut seen =
+                Seen { place: &reduce.place, indices: 0, subtracts: false, parts: false };
+            seen.visit_block_mut(body);
+            let indices = if reduce.operator == Operator::Combine { 0 } else { seen.indices };
             // What a reference refers to is reduced, not the reference.
             let reference = cx.find(&reduce.place.root).is_some_and(|binding| binding.reference);
             let variable: Expr = match &reduce.expr {
                 name @ Expr::Path(_) if reference && indices == 0 => syn::parse_quote!(*#name),
                 expr => expr.clone(),
             };
+            // The loop around it reduces the same variable.
+            let captured = |outer: &&Active| cx.is_captured(&reduce.place.root, outer.depth);
+            let again = outer.filter(captured).and_then(|outer| {
+                outer.reductions.iter().find(|outer| outer.place.contains(&reduce.place))
+            });
+            let subtracts = reduce.operator == Operator::Add && seen.subtracts && !seen.parts;
             Reduction {
                 place: reduce.place.clone(),
                 renamed: !matches!(&variable, Expr::Path(_)),
                 variable,
                 operator: reduce.operator,
+                subtracts: again.map_or(subtracts, |again| again.subtracts),
+                again: again.is_some(),
                 indices,
             }
         })
         .collect()
 }
 
-/// Counts the indices behind a variable.
-struct Indices<'a> {
+/// How a body accumulates into a variable.
+struct Seen<'a> {
     place: &'a Place,
-    most: usize,
+    /// The most indices that stand behind it.
+    indices: usize,
+    /// Whether it subtracts from it.
+    subtracts: bool,
+    /// Whether it accumulates into a field of it.
+    parts: bool,
 }
 
-impl VisitMut for Indices<'_> {
+impl VisitMut for Seen<'_> {
     fn visit_expr_mut(&mut self, expr: &mut Expr) {
         let (base, count) = element(expr);
         if Place::of(base).is_some_and(|place| place == *self.place) {
-            self.most = self.most.max(count);
+            self.indices = self.indices.max(count);
+        }
+        let (target, subtracts) = match expr {
+            Expr::Binary(binary) if walk::is_assigning(&binary.op) => {
+                (Some(&*binary.left), matches!(binary.op, BinOp::SubAssign(_)))
+            }
+            Expr::Assign(assign) => (
+                Some(&*assign.left),
+                matches!(&*assign.right, Expr::Binary(b)
+                    if matches!(b.op, BinOp::Sub(_)) && tokens(&b.left) == tokens(&assign.left)),
+            ),
+            _ => (None, false),
+        };
+        if let Some(place) = target.and_then(|target| Place::of(element(target).0)) {
+            self.subtracts |= subtracts && place == *self.place;
+            self.parts |= self.place.contains(&place) && place != *self.place;
         }
         visit_mut::visit_expr_mut(self, expr);
     }
@@ -65,6 +104,13 @@ fn element(expr: &Expr) -> (&Expr, usize) {
 }
 
 impl Analysis<'_> {
+    /// Whether the innermost marked loop, which reduces this, adds to it and subtracts from it.
+    fn subtracts(&self, expr: &Expr) -> bool {
+        let Some(place) = Place::of(element(expr).0) else { return false };
+        let reductions = self.active.last().map(|active| &active.reductions);
+        reductions.is_some_and(|all| all.iter().any(|r| r.subtracts && r.place.contains(&place)))
+    }
+
     /// The operator with which the innermost marked loop reduces what the expression names, or an element of it.
     fn reduced(&mut self, expr: &Expr) -> Option<Operator> {
         let place = Place::of(element(expr).0)?;
@@ -77,7 +123,7 @@ impl Analysis<'_> {
     }
 
     /// A reduced variable is used in another way than to accumulate into it.
-    pub(super) fn report_read_reduction(&mut self, place: &Place, written: &Expr) {
+    pub(super) fn report_read_reduction(&mut self, place: &Place, written: &Expr, usage: &Usage) {
         let Some(reduction) = self
             .active
             .last()
@@ -85,17 +131,120 @@ impl Analysis<'_> {
         else {
             return;
         };
-        let operator = reduction.operator;
+        let (operator, name) = (reduction.operator, reduction.place.clone());
         if operator == Operator::Combine {
+            let (Usage::Whole(mode) | Usage::Index { mode, .. }) = usage else { return };
+            if let Mode::Method(method, false) = mode
+                && TELLING.contains(&method.to_string().as_str())
+            {
+                self.report.error(
+                    method,
+                    format_args!(
+                        "what `{method}` answers is about the part of `{name}` that one participant has, and differs from run to run"
+                    ),
+                    format_args!("do not use the value of `{method}(..)`, or read `{name}` after the loop"),
+                );
+            }
             return;
         }
-        let name = &reduction.place;
+        self.report_read(operator, &name, written);
+    }
+
+    fn report_read(&mut self, operator: Operator, name: &Place, at: &impl ToTokens) {
         let how = accumulations(operator, &name.to_string());
         self.report.error(
-            written,
+            at,
             format_args!("`{name}` has no value before the loop has ended: each participant accumulates for itself"),
             format_args!("in the body only accumulate into it, {how}, and read it after the loop"),
         );
+    }
+
+    /// Something is used as a whole, a part of which the innermost marked loop reduces. True if it has been reported.
+    pub(super) fn report_around_reduction(&mut self, whole: &Place, written: &Expr) -> bool {
+        let Some(active) = self.active.last() else { return false };
+        let is_part = |r: &&Reduction| whole.contains(&r.place) && *whole != r.place;
+        let Some(part) = active.reductions.iter().find(is_part).map(|r| r.place.clone()) else {
+            return false;
+        };
+        self.report.error(
+            written,
+            format_args!("`{whole}` cannot be used as a whole, since iterations accumulate into `{part}`, which has no value before the loop has ended"),
+            format_args!(
+                "name the fields that the body needs, such as `{whole}.other`, or compute what it needs before the loop"
+            ),
+        );
+        true
+    }
+
+    /// What one participant has accumulated must not leave the body: the innermost marked loop reduces a type of its own, and
+    /// what these tokens say goes elsewhere.
+    pub(super) fn report_outward(&mut self, going: &impl ToTokens) {
+        let Some(active) = self.active.last() else { return };
+        let combined = |r: &&Reduction| r.operator == Operator::Combine;
+        if !active.reductions.iter().any(|r| r.operator == Operator::Combine) {
+            return;
+        }
+        let tokens = going.to_token_stream();
+        let names = macros::names(tokens.clone());
+        let depth = self.cx.depth();
+        let named = |r: &&Reduction| {
+            names.contains(&r.place.root)
+                && self.cx.is_captured(&r.place.root, depth)
+                && mentions(&tokens, &r.place)
+        };
+        let Some(name) =
+            active.reductions.iter().filter(combined).find(named).map(|r| r.place.clone())
+        else {
+            return;
+        };
+        self.report.error(
+            going,
+            format_args!(
+                "`{name}` has no value before the loop has ended: this would be about the part of it that one participant has"
+            ),
+            format_args!("in the body only accumulate into it, with the methods of its type, and read it after the loop"),
+        );
+    }
+
+    /// A macro that cannot be looked into is given these names.
+    pub(super) fn report_given_away(&mut self, mac: &Macro, names: &HashSet<Ident>) {
+        let depth = self.cx.depth();
+        let Some(active) = self.active.last() else { return };
+        let given = |r: &&Reduction| {
+            let root = &r.place.root;
+            let in_arguments = macros::names(mac.tokens.clone()).contains(root);
+            names.contains(root)
+                && self.cx.is_captured(root, depth)
+                && (!in_arguments || mentions(&mac.tokens, &r.place))
+        };
+        let Some(reduction) = active.reductions.iter().find(given) else { return };
+        let (name, operator) = (reduction.place.clone(), reduction.operator);
+        let how = accumulations(operator, &name.to_string());
+        let path = tokens(&mac.path);
+        self.report.error(
+            &mac.path,
+            format_args!("what `{path}!` does with `{name}` cannot be seen, and `{name}` has no value before the loop has ended"),
+            format_args!("accumulate in the body itself, {how}, and give the macro other values"),
+        );
+    }
+
+    /// A marked loop inside of the innermost one reduces this as well.
+    pub(super) fn report_reduced_again(&mut self, inner: &Reduction) {
+        let Some(active) = self.active.last() else { return };
+        let Some(outer) = active.reductions.iter().find(|r| r.place.contains(&inner.place)) else {
+            return;
+        };
+        let (operator, name) = (outer.operator, outer.place.clone());
+        if operator != inner.operator && self.cx.is_captured(&name.root, self.cx.depth()) {
+            self.report.error(
+                &inner.variable,
+                format_args!("the loop around this one reduces `{name}` in another way"),
+                format_args!(
+                    "give both loops the same operator, `reduce({}: {name})`",
+                    operator.written()
+                ),
+            );
+        }
     }
 
     /// Walks the indices of an element of a reduced variable.
@@ -125,6 +274,42 @@ impl Analysis<'_> {
             ),
         );
     }
+}
+
+/// Methods that change what they are called on, and answer with something of what was there before.
+const TELLING: [&str; 11] = [
+    "insert",
+    "remove",
+    "replace",
+    "take",
+    "pop",
+    "pop_first",
+    "pop_last",
+    "pop_front",
+    "pop_back",
+    "swap_remove",
+    "extract_if",
+];
+
+/// Whether tokens name the place, something around it or a part of it: `self.sum` is not mentioned by `self.other`.
+fn mentions(tokens: &TokenStream, place: &Place) -> bool {
+    let trees: Vec<TokenTree> = tokens.clone().into_iter().collect();
+    trees.iter().enumerate().any(|(k, tree)| match tree {
+        TokenTree::Group(group) => mentions(&group.stream(), place),
+        TokenTree::Ident(name) if *name == place.root => {
+            let mut rest = trees[k + 1..].chunks(2);
+            place.fields.iter().all(|field| match rest.next() {
+                Some([TokenTree::Punct(dot), next]) if dot.as_char() == '.' => {
+                    next.to_string() == field.to_token_stream().to_string()
+                }
+                _ => true,
+            })
+        }
+        TokenTree::Literal(literal) => {
+            macros::names(TokenTree::from(literal.clone()).into()).contains(&place.root)
+        }
+        _ => false,
+    })
 }
 
 /// The operator that an assigning operation accumulates with.
@@ -189,7 +374,18 @@ pub(super) fn assignment(analysis: &mut Analysis<'_>, expr: &mut Expr) -> bool {
         Expr::Binary(binary) => (*binary.left).clone(),
         _ => return false,
     };
-    let Some(operator) = analysis.reduced(&target) else { return false };
+    let Some(operator) = analysis.reduced(&target) else {
+        if let (
+            Expr::Assign(syn::ExprAssign { right, .. })
+            | Expr::Binary(syn::ExprBinary { right, .. }),
+            Some(place),
+        ) = (&*expr, Place::of(element(&target).0))
+            && analysis.cx.is_captured(&place.root, analysis.cx.depth())
+        {
+            analysis.report_outward(&right.clone());
+        }
+        return false;
+    };
     if operator == Operator::Combine {
         // Whatever the type offers.
         return false;
@@ -204,6 +400,16 @@ pub(super) fn assignment(analysis: &mut Analysis<'_>, expr: &mut Expr) -> bool {
             analysis.walk_indices(&mut binary.left);
         }
         Expr::Assign(assign) => {
+            if analysis.subtracts(&target) && !begins_with(&assign.right, &target) {
+                analysis.report.error(
+                    &assign.right,
+                    format_args!(
+                        "`{}` is also subtracted from, and comes last here",
+                        tokens(&target)
+                    ),
+                    format_args!("write `{} += ..`", tokens(&target)),
+                );
+            }
             match operand(&mut assign.right, &target, operator) {
                 Some(operand) => walk::walk(analysis, operand),
                 None => {
@@ -225,6 +431,16 @@ pub(super) fn assignment(analysis: &mut Analysis<'_>, expr: &mut Expr) -> bool {
         _ => {}
     }
     true
+}
+
+/// Whether a sum or difference begins with the target.
+fn begins_with(right: &Expr, target: &Expr) -> bool {
+    match right {
+        Expr::Paren(paren) => begins_with(&paren.expr, target),
+        Expr::Group(group) => begins_with(&group.expr, target),
+        Expr::Binary(binary) => tokens(&binary.left) == tokens(target),
+        _ => true,
+    }
 }
 
 fn accumulates(op: &BinOp, operator: Operator) -> bool {
@@ -293,8 +509,8 @@ fn operand<'e>(right: &'e mut Expr, target: &Expr, operator: Operator) -> Option
 /// Whether a method or function of this name is the operator.
 fn picks(name: &str, operator: Operator) -> bool {
     match operator {
-        Operator::Min => matches!(name, "min" | "minimum"),
-        Operator::Max => matches!(name, "max" | "maximum"),
+        Operator::Min => name == "min",
+        Operator::Max => name == "max",
         Operator::Add => name == "add",
         Operator::Mul => name == "mul",
         _ => false,
@@ -307,10 +523,11 @@ pub(super) fn conditional(analysis: &mut Analysis<'_>, expr: &mut Expr) -> bool 
     if if_.else_branch.is_some() {
         return false;
     }
-    let Some((value, target, greater)) = comparison(if_) else { return false };
+    let Some((value, target, greater, strict)) = comparison(if_) else { return false };
     let Some(operator @ (Operator::Min | Operator::Max)) = analysis.reduced(&target) else {
         return false;
     };
+    let condition = (*if_.cond).clone();
     let [stmt] = if_.then_branch.stmts.as_mut_slice() else { return false };
     let Stmt::Expr(Expr::Assign(assign), _) = stmt else { return false };
     if tokens(&assign.left) != tokens(&target) || tokens(&assign.right) != tokens(&value) {
@@ -319,18 +536,30 @@ pub(super) fn conditional(analysis: &mut Analysis<'_>, expr: &mut Expr) -> bool 
     if greater != (operator == Operator::Max) {
         let whole = (*assign).clone();
         analysis.report_operator(&Expr::Assign(whole), operator, &target);
+    } else if !strict {
+        let (name, better) = (tokens(&target), if greater { ">" } else { "<" });
+        analysis.report.error(
+            &condition,
+            format_args!("of values that are equal this keeps the last, and `reduce({}: {name})` the first", operator.written()),
+            format_args!(
+                "write `if {} {better} {name}`; if the last is meant, reduce a type that implements `Reduce`",
+                tokens(&value)
+            ),
+        );
     }
     walk::walk(analysis, &mut assign.right);
     analysis.walk_indices(&mut assign.left);
     true
 }
 
-/// `x > v` as the value, the variable, and whether the value is the greater one.
-fn comparison(if_: &ExprIf) -> Option<(Expr, Expr, bool)> {
+/// `x > v` as the value, the variable, whether the value is the greater one, and whether it must not be equal.
+fn comparison(if_: &ExprIf) -> Option<(Expr, Expr, bool, bool)> {
     let Expr::Binary(binary) = &*if_.cond else { return None };
-    let greater = match binary.op {
-        BinOp::Gt(_) | BinOp::Ge(_) => true,
-        BinOp::Lt(_) | BinOp::Le(_) => false,
+    let (greater, strict) = match binary.op {
+        BinOp::Gt(_) => (true, true),
+        BinOp::Ge(_) => (true, false),
+        BinOp::Lt(_) => (false, true),
+        BinOp::Le(_) => (false, false),
         _ => return None,
     };
     let [Stmt::Expr(Expr::Assign(assign), _)] = if_.then_branch.stmts.as_slice() else {
@@ -339,7 +568,7 @@ fn comparison(if_: &ExprIf) -> Option<(Expr, Expr, bool)> {
     let target = tokens(&assign.left);
     let (left, right) = ((*binary.left).clone(), (*binary.right).clone());
     if tokens(&right) == target {
-        return Some((left, right, greater));
+        return Some((left, right, greater, strict));
     }
-    (tokens(&left) == target).then_some((right, left, !greater))
+    (tokens(&left) == target).then_some((right, left, !greater, strict))
 }

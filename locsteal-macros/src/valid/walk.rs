@@ -8,7 +8,7 @@ use syn::{Block, Expr, ExprClosure, ExprForLoop, Item, Local, Macro, Pat, Stmt, 
 
 use super::cx::{Control, Cx, Exit, Goes, Means};
 use super::index::{Kind, judge};
-use super::{macros, reductions};
+use super::{macros, methods, reductions};
 use crate::ast::mark_of;
 use crate::attr::{Operator, Place};
 
@@ -20,8 +20,8 @@ pub(crate) enum Mode {
     Write(Option<Operator>),
     /// `&mut` is taken of it.
     Borrow,
-    /// This method is called on it, which may need it mutable.
-    Method(Ident),
+    /// This method is called on it, which may need it mutable; whether its value is thrown away.
+    Method(Ident, bool),
 }
 
 /// What goes through a function.
@@ -61,6 +61,9 @@ pub(crate) trait Pass: Sized {
     /// A macro whose arguments cannot be understood.
     fn opaque(&mut self, mac: &Macro);
 
+    /// A macro of the standard library.
+    fn standard(&mut self, mac: &Macro);
+
     /// Something that is not looked into, since it is an item of its own.
     fn item(&mut self, item: &mut Item);
 }
@@ -72,18 +75,37 @@ pub(crate) fn walk_block<P: Pass>(pass: &mut P, block: &mut Block) {
 }
 
 pub(crate) fn walk_stmts<P: Pass>(pass: &mut P, stmts: &mut [Stmt]) {
+    pass.cx().bind_items(stmts);
     for stmt in stmts {
         match stmt {
             Stmt::Local(local) => walk_local(pass, local),
             Stmt::Item(item) => pass.item(item),
-            Stmt::Expr(expr, _) => walk(pass, expr),
+            Stmt::Expr(expr, semi) => {
+                if semi.is_some() {
+                    walk_dropped(pass, expr);
+                } else {
+                    walk(pass, expr);
+                }
+            }
             Stmt::Macro(mac) => {
                 walk_macro(pass, &mut mac.mac);
-                if macros::arguments(&mac.mac).is_none() {
+                if macros::arguments(&mac.mac, pass.cx()).is_none() {
                     pass.cx().cloud(macros::names(mac.mac.tokens.clone()));
                 }
             }
         }
+    }
+}
+
+/// Walks something whose value is thrown away.
+fn walk_dropped<P: Pass>(pass: &mut P, expr: &mut Expr) {
+    let Expr::MethodCall(call) = expr else { return walk(pass, expr) };
+    let changes = methods::is_mutating(&call.method.to_string());
+    pass.cx().drop_value();
+    walk(pass, expr);
+    // It may be there for not coming back.
+    if !changes {
+        pass.cx().may_diverge();
     }
 }
 
@@ -109,9 +131,20 @@ fn walk_local<P: Pass>(pass: &mut P, local: &mut Local) {
         }
         mutable =
             matches!(&*init.expr, Expr::Reference(reference) if reference.mutability.is_some());
-        walk(pass, &mut init.expr);
+        if matches!(local.pat, Pat::Wild(_)) {
+            walk_dropped(pass, &mut init.expr);
+        } else {
+            walk(pass, &mut init.expr);
+        }
         if let Some((_, diverge)) = &mut init.diverge {
+            let exits = pass.cx().exits();
             branch(pass, |pass| walk(pass, diverge));
+            if pass.cx().exits() == exits {
+                // It does not come back, in a way that cannot be seen.
+                pass.cx().exit_all();
+            }
+            pass.cx().bind_case(&local.pat, mutable);
+            return;
         }
     }
     pass.cx().bind_names(&local.pat, mutable, &means);
@@ -151,7 +184,11 @@ pub(crate) fn walk<P: Pass>(pass: &mut P, expr: &mut Expr) {
             }
             let Expr::Assign(assign) = expr else { return };
             let operator = reductions::resembles(assign);
-            walk(pass, &mut assign.right);
+            if matches!(*assign.left, Expr::Infer(_)) {
+                walk_dropped(pass, &mut assign.right);
+            } else {
+                walk(pass, &mut assign.right);
+            }
             walk_assigned(pass, &mut assign.left, operator);
         }
         Expr::Binary(binary) if is_assigning(&binary.op) => {
@@ -189,8 +226,12 @@ pub(crate) fn walk<P: Pass>(pass: &mut P, expr: &mut Expr) {
         Expr::Call(call) => {
             walk(pass, &mut call.func);
             call.args.iter_mut().for_each(|e| walk(pass, e));
+            if !comes_back(&call.func) {
+                pass.cx().may_diverge();
+            }
         }
         Expr::MethodCall(call) => {
+            let dropped = pass.cx().takes_no_value();
             if (call.method == "len" || call.method == "is_empty")
                 && call.args.is_empty()
                 && let Some(place) = Place::of(&call.receiver)
@@ -198,7 +239,7 @@ pub(crate) fn walk<P: Pass>(pass: &mut P, expr: &mut Expr) {
                 pass.length(expr, &place);
                 return;
             }
-            let mode = Mode::Method(call.method.clone());
+            let mode = Mode::Method(call.method.clone(), dropped);
             walk_place(pass, &mut call.receiver, &mode);
             call.args.iter_mut().for_each(|e| walk(pass, e));
         }
@@ -206,7 +247,7 @@ pub(crate) fn walk<P: Pass>(pass: &mut P, expr: &mut Expr) {
         Expr::Let(let_) => {
             walk(pass, &mut let_.expr);
             let mutable = matches!(&*let_.expr, Expr::Reference(r) if r.mutability.is_some());
-            pass.cx().bind_names(&let_.pat, mutable, &Means::Value);
+            pass.cx().bind_case(&let_.pat, mutable);
         }
         Expr::Range(range) => {
             for end in [&mut range.start, &mut range.end].into_iter().flatten() {
@@ -301,7 +342,7 @@ fn walk_block_like<P: Pass>(pass: &mut P, expr: &mut Expr) {
             for arm in &mut match_.arms {
                 branch(pass, |pass| {
                     pass.cx().open();
-                    pass.cx().bind_pattern(&arm.pat);
+                    pass.cx().bind_case(&arm.pat, false);
                     if let Pat::Guard(guarded) = &mut arm.pat {
                         walk(pass, &mut guarded.guard);
                     }
@@ -409,14 +450,19 @@ pub(crate) fn walk_place<P: Pass>(pass: &mut P, expr: &mut Expr, mode: &Mode) {
     }
 }
 
-/// An expression that may leave the body of a marked loop.
-fn exit<P: Pass>(pass: &mut P, expr: &mut Expr) {
-    let exit = match &*expr {
+/// What an expression that jumps is.
+pub(crate) fn exit_of(expr: &Expr) -> Exit<'_> {
+    match expr {
         Expr::Break(jump) => Exit::Break(jump.label.as_ref()),
         Expr::Continue(jump) => Exit::Continue(jump.label.as_ref()),
         Expr::Return(_) => Exit::Return,
         _ => Exit::Try,
-    };
+    }
+}
+
+/// An expression that may leave the body of a marked loop.
+fn exit<P: Pass>(pass: &mut P, expr: &mut Expr) {
+    let exit = exit_of(expr);
     let goes = pass.cx().goes(exit);
     match exit {
         // Where a labelled block or an outer serial loop ends is not looked at more closely.
@@ -431,25 +477,45 @@ fn exit<P: Pass>(pass: &mut P, expr: &mut Expr) {
 }
 
 fn walk_macro<P: Pass>(pass: &mut P, mac: &mut Macro) {
-    let Some(mut arguments) = macros::arguments(mac) else {
+    let Some(mut arguments) = macros::arguments(mac, pass.cx()) else {
         pass.cx().exit_all();
         pass.opaque(mac);
         return;
     };
+    pass.standard(mac);
+    let captures = macros::captures(mac, &arguments);
     if macros::writes_to_first(mac)
         && let Some(first) = arguments.exprs.first_mut()
     {
         let method = Ident::new("write_fmt", mac.path.segments[0].ident.span());
-        walk_place(pass, first, &Mode::Method(method));
+        walk_place(pass, first, &Mode::Method(method, true));
     }
     let skip = usize::from(macros::writes_to_first(mac));
-    let conditional = macros::is_conditional(mac);
+    let certain = macros::certain_arguments(mac);
     for (i, argument) in arguments.exprs.iter_mut().enumerate().skip(skip) {
-        if conditional && i > 0 {
+        if i >= certain {
             branch(pass, |pass| walk_argument(pass, argument));
         } else {
             walk_argument(pass, argument);
         }
+    }
+    if let Some((_, count)) = &mut arguments.count {
+        walk(pass, count);
+    }
+    if let Some(case) = &mut arguments.case
+        && let Some((_, guard)) = &mut case.guard
+    {
+        branch(pass, |pass| {
+            pass.cx().open();
+            pass.cx().bind_case(&case.pat, false);
+            walk(pass, guard);
+            pass.cx().close();
+        });
+    }
+    for name in captures {
+        // It is read where it stands, and nothing else can be put there.
+        let mut name = syn::parse_quote!(#name);
+        branch(pass, |pass| walk(pass, &mut name));
     }
     if macros::may_panic(mac) {
         pass.cx().exit_all();
@@ -483,4 +549,18 @@ pub(crate) fn is_assigning(op: &syn::BinOp) -> bool {
             | ShlAssign(_)
             | ShrAssign(_)
     )
+}
+
+/// Whether a call of this function certainly comes back. Only a guess, on the safe side where it matters: what stands in a
+/// branch and does not come back keeps what follows from being certain.
+fn comes_back(function: &Expr) -> bool {
+    let Expr::Path(path) = function else { return false };
+    let Some(last) = path.path.segments.last() else { return false };
+    let name = last.ident.to_string();
+    // Variants and tuple structs, and what everyone calls.
+    name.starts_with(char::is_uppercase)
+        || matches!(
+            name.as_str(),
+            "from" | "new" | "default" | "min" | "max" | "swap" | "replace" | "take" | "drop"
+        )
 }

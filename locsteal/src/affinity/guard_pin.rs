@@ -98,10 +98,32 @@ loom::thread_local! {
     static NARROWED: RefCell<Vec<Narrowed>> = RefCell::new(Vec::new());
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Narrowed {
     before: CpuSet,
     after: CpuSet,
+}
+
+/// How a thread is confined: what a new thread must be told that works in its stead while it waits. The new one inherits
+/// the mask itself.
+#[derive(Debug)]
+pub(crate) struct Confinement {
+    pinned: bool,
+    narrowed: Vec<Narrowed>,
+}
+
+impl Confinement {
+    /// The calling thread's.
+    pub(crate) fn here() -> Self {
+        let narrowed = NARROWED.try_with(|narrowed| narrowed.borrow().clone()).unwrap_or_default();
+        Self { pinned: PINNED.with(Cell::get), narrowed }
+    }
+
+    /// The calling thread was started by the one whose confinement this is, and lives no longer than it.
+    pub(crate) fn take_over(self) {
+        PINNED.with(|pinned| pinned.set(self.pinned));
+        NARROWED.with(|narrowed| *narrowed.borrow_mut() = self.narrowed);
+    }
 }
 
 impl Confines {

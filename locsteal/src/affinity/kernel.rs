@@ -9,28 +9,48 @@ use super::mask::MaskCalls;
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Kernel;
 
+pub(super) use calls::{get_of, own_thread};
+
+/// The kernel's number of a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ThreadNumber(i32);
+
 #[cfg(all(any(target_os = "linux", target_os = "android"), not(miri)))]
 mod calls {
-    use super::{Kernel, MaskCalls, io};
+    use super::{Kernel, MaskCalls, ThreadNumber, io};
+
+    /// The calling thread.
+    const SELF: ThreadNumber = ThreadNumber(0);
+
+    /// As [`MaskCalls::get`], for any thread.
+    pub(crate) fn get_of(thread: ThreadNumber, words: &mut [u64]) -> io::Result<usize> {
+        // SAFETY: the kernel writes at most the given number of bytes, which is the size of
+        // `words`, exclusively borrowed and valid for any bit pattern.
+        let bytes = unsafe {
+            libc::syscall(
+                libc::SYS_sched_getaffinity,
+                thread.0,
+                size_of_val(words),
+                words.as_mut_ptr(),
+            )
+        };
+        let bytes = usize::try_from(bytes).map_err(|_| io::Error::last_os_error())?;
+        for word in &mut *words {
+            *word = native(*word);
+        }
+        Ok(bytes)
+    }
+
+    /// The number of the calling thread.
+    pub(crate) fn own_thread() -> Option<ThreadNumber> {
+        // SAFETY: takes nothing and touches no memory of ours.
+        let number = unsafe { libc::syscall(libc::SYS_gettid) };
+        i32::try_from(number).ok().map(ThreadNumber)
+    }
 
     impl MaskCalls for Kernel {
         fn get(&self, words: &mut [u64]) -> io::Result<usize> {
-            // SAFETY: the kernel writes at most the given number of bytes, which is the size of
-            // `words`, exclusively borrowed and valid for any bit pattern. Thread id 0 is the
-            // calling thread.
-            let bytes = unsafe {
-                libc::syscall(
-                    libc::SYS_sched_getaffinity,
-                    0,
-                    size_of_val(words),
-                    words.as_mut_ptr(),
-                )
-            };
-            let bytes = usize::try_from(bytes).map_err(|_| io::Error::last_os_error())?;
-            for word in &mut *words {
-                *word = native(*word);
-            }
-            Ok(bytes)
+            get_of(SELF, words)
         }
 
         fn set(&self, words: &[u64]) -> io::Result<()> {
@@ -68,7 +88,15 @@ mod calls {
 
 #[cfg(not(all(any(target_os = "linux", target_os = "android"), not(miri))))]
 mod calls {
-    use super::{Kernel, MaskCalls, io};
+    use super::{Kernel, MaskCalls, ThreadNumber, io};
+
+    pub(crate) fn get_of(_thread: ThreadNumber, _words: &mut [u64]) -> io::Result<usize> {
+        Err(unsupported())
+    }
+
+    pub(crate) fn own_thread() -> Option<ThreadNumber> {
+        None
+    }
 
     impl MaskCalls for Kernel {
         fn get(&self, _words: &mut [u64]) -> io::Result<usize> {

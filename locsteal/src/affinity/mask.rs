@@ -7,7 +7,8 @@
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::kernel::Kernel;
+pub(crate) use super::kernel::ThreadNumber;
+use super::kernel::{self, Kernel};
 use crate::topology::CpuSet;
 
 /// What the kernel is asked about masks, so that tests can answer in its place.
@@ -38,6 +39,20 @@ pub(crate) fn current() -> io::Result<CpuSet> {
     current_by(&Kernel)
 }
 
+/// The mask of any thread of this process.
+///
+/// # Errors
+///
+/// As [`current`], and the kernel's if the thread has ended.
+pub(crate) fn of_thread(thread: ThreadNumber) -> io::Result<CpuSet> {
+    read_by(|words| kernel::get_of(thread, words))
+}
+
+/// The calling thread's number, for [`of_thread`]. `None` off Linux.
+pub(crate) fn own_thread() -> Option<ThreadNumber> {
+    kernel::own_thread()
+}
+
 /// Sets the calling thread's mask to exactly these CPUs. The kernel leaves out those that do not
 /// exist, are offline, or are not in the process's cpuset.
 ///
@@ -58,12 +73,17 @@ pub(crate) fn current_cpu() -> Option<usize> {
 
 /// As [`current`], by these calls.
 pub(crate) fn current_by(calls: &impl MaskCalls) -> io::Result<CpuSet> {
+    read_by(|words| calls.get(words))
+}
+
+/// Reads a mask by a call that is as [`MaskCalls::get`].
+fn read_by(get: impl Fn(&mut [u64]) -> io::Result<usize>) -> io::Result<CpuSet> {
     /// The size that was enough last time. A hint alone, so `Relaxed`.
     static WORDS: AtomicUsize = AtomicUsize::new(FIRST_WORDS);
 
     let mut words = vec![0; WORDS.load(Ordering::Relaxed)];
     loop {
-        match calls.get(&mut words) {
+        match get(&mut words) {
             Ok(bytes) => {
                 WORDS.store(words.len(), Ordering::Relaxed);
                 words.truncate(bytes.div_ceil(size_of::<u64>()));
@@ -230,6 +250,9 @@ mod tests {
             let nowhere: CpuSet = [CpuSet::MAX_ID].into_iter().collect();
             let error = set(&nowhere).unwrap_err();
             assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
+            let (thread, last) = (own_thread().unwrap(), current().unwrap());
+            let seen_by_another = || of_thread(thread).unwrap();
+            assert_eq!(std::thread::scope(|s| s.spawn(seen_by_another).join()).unwrap(), last);
             set(&before).unwrap();
             assert_eq!(current().unwrap(), before);
         })

@@ -4,7 +4,8 @@
 //! | file | holds |
 //! | --- | --- |
 //! | `mask.rs` | reading and setting the calling thread's mask, of any size |
-//! | `kernel.rs` | the system calls for it, the only unsafe code here |
+//! | `kernel.rs` | the system calls for it |
+//! | `pages.rs` | giving pages back, so that they come from the node of who touches them next |
 //! | `placement.rs` | [`Placement`], [`Layout`], and what a [`Home`] is |
 //! | `seating.rs` | a home for each seat: [`Seating`] |
 //! | `width.rs`, `quota.rs` | the default number of seats; the CPU quota of the container |
@@ -22,10 +23,13 @@ mod guard_slots;
 mod guard_tests;
 pub(crate) mod kernel;
 pub(crate) mod mask;
+mod pages;
 mod placement;
 mod quota;
 mod seating;
 pub(crate) mod width;
+
+pub(crate) use pages::give_back;
 
 pub use guard::{Near, NearGuard, Unpinned, unpinned};
 pub use placement::{Home, Layout, Placement};

@@ -13,7 +13,6 @@ use super::scope::{Scope, ScopeCore};
 use super::site::JobSite;
 use super::stack;
 use crate::affinity::Near;
-use crate::clock::ticks;
 use crate::pool::Pool;
 
 /// Whether a job runs in its submitter or on a worker.
@@ -232,7 +231,7 @@ impl<'a> JobBuilder<'a> {
             shared.count_inline_job();
             return run_here(work, lesson, scope);
         }
-        let began = ticks();
+        let began = lesson.now();
         let desk = Desk::of(shared);
         let domain = desk.domain_near(shared, self.near);
         let circumstances = Circumstances { domain, lesson, scope: scope.map(NonNull::from) };
@@ -244,7 +243,7 @@ impl<'a> JobBuilder<'a> {
             scope.list(job.for_scope());
         }
         let submitted = desk.submit(shared, domain, job);
-        let submitting = ticks().saturating_sub(began);
+        let submitting = lesson.now().saturating_sub(began);
         let claim = match submitted {
             Submitted::Accepted => claim,
             Submitted::Doubtful => match claim.take_back() {
@@ -262,10 +261,10 @@ where
     F: FnOnce() -> T + Send,
     T: Send,
 {
-    let began = ticks();
+    let began = lesson.now();
     let outcome = stack::with_room(work, |work| catch_unwind(AssertUnwindSafe(work)));
     if outcome.is_ok() {
-        lesson.ran_inline(ticks().saturating_sub(began).max(1));
+        lesson.ran_inline(lesson.now().saturating_sub(began).max(1));
     }
     here(outcome, scope)
 }

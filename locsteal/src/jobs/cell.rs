@@ -19,7 +19,6 @@ use std::thread;
 use super::policy::Lesson;
 use super::scope::ScopeCore;
 use super::word::{Detached, Ended, Holder, Phase, Scoped, Waiter, Word};
-use crate::clock::ticks;
 use crate::pool::{Bell, Process};
 use crate::sync::{AtomicBool, AtomicU64, Memory, Ordering, SharedCell};
 
@@ -35,7 +34,7 @@ pub(super) struct Header {
     domain: Option<usize>,
     /// Whom the times of the job teach.
     lesson: Lesson,
-    /// When it was begun and when it had ended. Relaxed: read after the outcome was handed over.
+    /// When it was begun and when it had ended, by its lesson's clock. Relaxed: read after the outcome was handed over.
     started: AtomicU64,
     ended: AtomicU64,
     /// Whether the outcome is a panic. Relaxed, as the times.
@@ -143,10 +142,10 @@ where
             unsafe { Self::slot(job).with_mut(|slot| ManuallyDrop::take(&mut (*slot).work)) };
         // SAFETY: the caller holds the job.
         let header = unsafe { job.as_ref() };
-        header.started.store(ticks(), Ordering::Relaxed);
+        header.started.store(header.lesson.now(), Ordering::Relaxed);
         // Captures are dropped in here too.
         let outcome = catch_unwind(AssertUnwindSafe(work));
-        header.ended.store(ticks(), Ordering::Relaxed);
+        header.ended.store(header.lesson.now(), Ordering::Relaxed);
         header.panicked.store(outcome.is_err(), Ordering::Relaxed);
         outcome
     }
@@ -478,9 +477,14 @@ impl<T> Claim<T> {
     /// Has a task woken once the job is done; false if it is done.
     pub(super) fn watch_by_task(&self, waker: Waker) -> bool {
         let header = self.header();
-        // SAFETY: no task waits and the job may be done, but then none waited when it was: the waker is the handle's.
-        unsafe { header.waker.with_mut(|slot| *slot = Some(waker)) };
-        header.word.watch(Waiter::Task)
+        // SAFETY: no task waits and the job may be done, but then none waited when it was: the waker is the handle's. It
+        // has none in there: it takes one out whenever it does not wait any more.
+        unsafe { header.waker.with_mut(|slot| slot.write(Some(waker))) };
+        let watched = header.word.watch(Waiter::Task);
+        if !watched {
+            self.drop_waker();
+        }
+        watched
     }
 
     /// Takes [`watch_by_task`](Self::watch_by_task) back; false if the job is done.
@@ -488,10 +492,15 @@ impl<T> Claim<T> {
         let header = self.header();
         let unwatched = header.word.unwatch(Waiter::Task);
         if unwatched {
-            // SAFETY: no task waits any more, so the waker is the handle's.
-            drop(unsafe { header.waker.with_mut(|waker| (*waker).take()) });
+            self.drop_waker();
         }
         unwatched
+    }
+
+    /// No task waits. Whatever the waker's drop does wrong, the job goes on.
+    fn drop_waker(&self) {
+        // SAFETY: no task waits, or the job was done when one was to wait, so the waker is the handle's.
+        drop_quietly(unsafe { self.header().waker.with_mut(|waker| (*waker).take()) });
     }
 
     /// Sleeps until the job is done.

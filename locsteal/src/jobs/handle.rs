@@ -12,7 +12,7 @@ use super::cell::{Claim, drop_quietly};
 use super::policy::Journey;
 use super::stack;
 use crate::clock::ticks;
-use crate::sync::spin_loop;
+use crate::sync::{spin_loop, yield_now};
 
 /// A job's outcome, now or later.
 ///
@@ -48,8 +48,8 @@ struct Away<T> {
     submitting: u64,
     /// How long it is worth while to spin for the outcome, in ticks.
     spin: u64,
-    /// When it was first polled; 0: not yet.
-    polled: u64,
+    /// When it was first polled or waited for; 0: not yet.
+    waits_since: u64,
     /// Whether a waker stands in the job.
     watched: bool,
 }
@@ -61,7 +61,7 @@ impl<T> JobHandle<T> {
 
     pub(super) fn away(claim: Claim<T>, submitting: u64, spin: u64) -> Self {
         claim.note_submitting(submitting);
-        let away = Away { claim, submitting, spin, polled: 0, watched: false };
+        let away = Away { claim, submitting, spin, waits_since: 0, watched: false };
         Self { state: State::Away(away) }
     }
 
@@ -90,6 +90,32 @@ impl<T> JobHandle<T> {
             State::Ready(outcome) => give(outcome),
             State::Away(away) => give(away.join()),
             State::Given => given_already(),
+        }
+    }
+
+    /// Waits until the job has ended, and leaves it to the workers: unlike [`join`](Self::join) it never runs the job in
+    /// this thread. For threads that have no room on their stacks, that are to stay free of the job's priority, or where
+    /// the job is for another core by nature.
+    ///
+    /// It spins for a moment and then sleeps. As an `.await`, it waits as long as all workers are busy; see
+    /// `docs/jobs.md`.
+    ///
+    /// # Panics
+    ///
+    /// In the child of a fork, if the job was given to threads of the parent.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use locsteal::spawn_near;
+    /// let mut job = spawn_near!(<policy = offload> || 6 * 7);
+    /// job.wait();
+    /// assert!(job.is_finished());
+    /// assert_eq!(job.join(), 42);
+    /// ```
+    pub fn wait(&mut self) {
+        if let State::Away(away) = &mut self.state {
+            away.wait();
         }
     }
 
@@ -148,40 +174,42 @@ impl<T> Away<T> {
     where
         T: Send,
     {
-        let waited_from = ticks();
+        let lesson = *self.claim.lesson();
+        let now = lesson.now();
         self.unwatch();
-        let (submitting, lesson) = (self.submitting, *self.claim.lesson());
+        let submitting = self.submitting;
         let claim = match self.claim.take_back() {
             Ok(job) => {
-                let started = ticks();
+                let started = lesson.now();
                 let outcome = stack::with_room(job, super::cell::TakenBack::run);
                 if outcome.is_ok() {
-                    lesson.ran_elsewhere(ticks().saturating_sub(started));
+                    lesson.ran_elsewhere(lesson.now().saturating_sub(started));
                     lesson.offloaded(submitting);
                 }
                 return outcome;
             }
             Err(claim) => claim,
         };
-        if !claim.is_done() {
-            assert!(
-                claim.is_of_this_process(),
-                "this process is the child of a fork, and the job that is joined here runs in the parent: its outcome \
-                 cannot come. Join jobs before forking, or spawn them in the child"
-            );
-            wait(&claim, waited_from, self.spin);
+        wait(&claim, self.spin);
+        let waited_from = if self.waits_since == 0 { now } else { self.waits_since };
+        received(claim, submitting, waited_from)
+    }
+
+    /// Waits until somebody else has run the job.
+    fn wait(&mut self) {
+        self.waits_from(self.claim.lesson().now());
+        self.unwatch();
+        wait(&self.claim, self.spin);
+    }
+
+    fn waits_from(&mut self, now: u64) {
+        if self.waits_since == 0 {
+            self.waits_since = now;
         }
-        let (started, ended) = claim.times();
-        let outcome = claim.take().unwrap_or_else(|_| unreachable!("waiting ends when it is done"));
-        if outcome.is_ok() {
-            let received = ticks();
-            lesson.waited_for(&Journey { submitting, waited_from, started, ended, received });
-        }
-        outcome
     }
 
     fn try_join(self) -> Result<thread::Result<T>, Self> {
-        let Self { claim, submitting, spin, polled, watched } = self;
+        let Self { claim, submitting, spin, waits_since, watched } = self;
         let lesson = *claim.lesson();
         claim
             .take()
@@ -190,29 +218,70 @@ impl<T> Away<T> {
                     lesson.offloaded(submitting);
                 }
             })
-            .map_err(|claim| Self { claim, submitting, spin, polled, watched })
+            .map_err(|claim| Self { claim, submitting, spin, waits_since, watched })
     }
 
-    /// Takes the waker out of the job.
-    fn unwatch(&mut self) {
-        if self.watched {
-            self.claim.unwatch_by_task();
-            self.watched = false;
-        }
+    /// The outcome of a job that is done, for the task that has awaited it.
+    fn awaited(self) -> thread::Result<T> {
+        received(self.claim, self.submitting, self.waits_since)
+    }
+
+    /// Takes the waker out of the job, if one is there; false if the job is done, so that it is the runner's.
+    fn unwatch(&mut self) -> bool {
+        !mem::take(&mut self.watched) || self.claim.unwatch_by_task()
     }
 }
 
-/// Waits until the job, which somebody runs, is done.
-fn wait<T>(claim: &Claim<T>, from: u64, spin: u64) {
-    while ticks().saturating_sub(from) < spin {
-        for _ in 0..8 {
-            if claim.is_done() {
-                return;
-            }
-            spin_loop();
+/// The outcome of a job that is done and that somebody has waited for.
+fn received<T>(claim: Claim<T>, submitting: u64, waited_from: u64) -> thread::Result<T> {
+    let (lesson, (started, ended)) = (*claim.lesson(), claim.times());
+    let outcome = claim.take().unwrap_or_else(|_| unreachable!("the job was seen done"));
+    if outcome.is_ok() {
+        let received = lesson.now();
+        lesson.waited_for(&Journey { submitting, waited_from, started, ended, received });
+    }
+    outcome
+}
+
+/// How often a waiting thread looks between two looks at the clock. The model checker tries each.
+const LOOKS: u32 = if cfg!(loom) { 1 } else { 8 };
+/// After this share of the time for which it spins it lets other threads run between its looks.
+const YIELD_SHARE: u64 = 16;
+
+/// Waits until the job, which somebody runs or is going to run, is done.
+fn wait<T>(claim: &Claim<T>, spin: u64) {
+    if looks_done(claim) {
+        return;
+    }
+    assert!(
+        claim.is_of_this_process(),
+        "this process is the child of a fork, and the job that is joined here was given to threads of the parent: its \
+         outcome cannot come. Join jobs before forking, or spawn them in the child"
+    );
+    let from = ticks();
+    loop {
+        let waited = ticks().saturating_sub(from);
+        if waited >= spin {
+            break;
+        }
+        if waited >= spin / YIELD_SHARE {
+            // The worker may be waiting for this very CPU.
+            yield_now();
+        }
+        if looks_done(claim) {
+            return;
         }
     }
     claim.wait();
+}
+
+fn looks_done<T>(claim: &Claim<T>) -> bool {
+    (0..LOOKS).any(|look| {
+        if look > 0 {
+            spin_loop();
+        }
+        claim.is_done()
+    })
 }
 
 /// Gives the job's value.
@@ -227,36 +296,29 @@ impl<T> Future for JobHandle<T> {
     type Output = T;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
-        let now = ticks();
-        let mut away = match self.take_state() {
-            State::Ready(outcome) => return Poll::Ready(give(outcome)),
-            State::Given => given_already(),
-            State::Away(away) => away,
-        };
-        if away.polled == 0 {
-            away.polled = now;
-        }
-        away.unwatch();
-        if !away.claim.is_done() {
-            assert!(
-                away.claim.is_of_this_process(),
-                "this process is the child of a fork, and the job that is awaited here was given to threads of the \
-                 parent: its outcome cannot come. Join jobs before forking, or spawn them in the child"
-            );
-            if away.claim.watch_by_task(context.waker().clone()) {
-                away.watched = true;
-                self.state = State::Away(away);
-                return Poll::Pending;
+        // What panics below, as a waker may that is cloned, leaves the handle as it is.
+        if let State::Away(away) = &mut self.state {
+            away.waits_from(away.claim.lesson().now());
+            if !away.claim.is_done() {
+                assert!(
+                    away.claim.is_of_this_process(),
+                    "this process is the child of a fork, and the job that is awaited here was given to threads of \
+                     the parent: its outcome cannot come. Join jobs before forking, or spawn them in the child"
+                );
+                let waker = context.waker().clone();
+                if away.unwatch() {
+                    away.watched = away.claim.watch_by_task(waker);
+                    if away.watched {
+                        return Poll::Pending;
+                    }
+                }
             }
         }
-        let Away { claim, submitting, polled: waited_from, .. } = away;
-        let (lesson, (started, ended)) = (*claim.lesson(), claim.times());
-        let outcome = claim.take().unwrap_or_else(|_| unreachable!("the job was seen done"));
-        if outcome.is_ok() {
-            let received = ticks();
-            lesson.waited_for(&Journey { submitting, waited_from, started, ended, received });
+        match self.take_state() {
+            State::Ready(outcome) => Poll::Ready(give(outcome)),
+            State::Away(away) => Poll::Ready(give(away.awaited())),
+            State::Given => given_already(),
         }
-        Poll::Ready(give(outcome))
     }
 }
 
@@ -269,7 +331,9 @@ impl<T> Drop for JobHandle<T> {
     fn drop(&mut self) {
         match self.take_state() {
             State::Ready(outcome) => drop_quietly(outcome),
-            State::Away(mut away) => away.unwatch(),
+            State::Away(mut away) => {
+                away.unwatch();
+            }
             State::Given => {}
         }
     }

@@ -11,16 +11,16 @@ use std::thread;
 use super::*;
 use crate::Pool;
 
-fn pool(threads: usize) -> Pool {
+pub(super) fn pool(threads: usize) -> Pool {
     Pool::builder().threads(threads).build().unwrap()
 }
 
-fn offload(pool: &Pool) -> JobBuilder<'_> {
+pub(super) fn offload(pool: &Pool) -> JobBuilder<'_> {
     job().pool(pool).policy(Policy::Offload)
 }
 
 /// A job that runs on a worker until it is let go; returns once it runs.
-fn occupy(pool: &Pool) -> (mpsc::Sender<()>, JobHandle<()>) {
+pub(super) fn occupy(pool: &Pool) -> (mpsc::Sender<()>, JobHandle<()>) {
     let (go_on, wait) = mpsc::channel();
     let (begun, begins) = mpsc::channel();
     let job = offload(pool).spawn(move || {
@@ -41,7 +41,7 @@ impl Wake for Unpark {
     }
 }
 
-fn block_on<F: Future>(future: F) -> F::Output {
+pub(super) fn block_on<F: Future>(future: F) -> F::Output {
     let waker = Waker::from(Arc::new(Unpark(thread::current())));
     let mut context = Context::from_waker(&waker);
     let mut future = pin!(future);

@@ -14,6 +14,8 @@
 //! | `policy.rs`, `site.rs` | inline or offloaded: what call sites learn |
 //! | `stack.rs` | room on the stack for jobs that are run in place |
 
+#[cfg(all(test, not(loom)))]
+mod await_tests;
 mod builder;
 mod cell;
 mod desk;

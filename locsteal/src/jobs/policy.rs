@@ -37,6 +37,8 @@
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
+use crate::clock::ticks;
+
 /// A job that runs longer than this never runs in its submitter, unless no worker can be had.
 pub(super) const BUDGET: Duration = Duration::from_millis(1);
 /// So many jobs are offloaded before anything is decided.
@@ -313,6 +315,13 @@ impl Lesson {
 
     pub(super) fn new(class: &'static Class, decision: Decision) -> Self {
         Self { class: Some(class), is_probe: decision.is_probe }
+    }
+
+    /// The time now for a measurement, in ticks; 0 where nobody is taught, since reading the clock is a good part of what
+    /// an empty job costs.
+    #[inline]
+    pub(super) fn now(&self) -> u64 {
+        if self.class.is_some() { ticks() } else { 0 }
     }
 
     pub(super) fn ran_inline(&self, time: u64) {

@@ -8,7 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use super::cell::{Job, Payload, drop_quietly};
 use super::stack;
-use crate::pool::{Bell, lock};
+use crate::pool::{Bell, Process, lock};
 use crate::sync::{AtomicUsize, Memory, Mutex, Ordering, yield_now};
 
 /// Where jobs that borrow from `'env` are spawned; made by [`scope`].
@@ -28,7 +28,8 @@ pub struct Scope<'scope, 'env: 'scope> {
 /// # Panics
 ///
 /// If `f` panics, or a job of which no handle has carried the panic to somebody else: with the payload of `f`, else
-/// with that of the job that was spawned first among those that panicked. All jobs have ended by then.
+/// with that of the job that was spawned first among those that panicked. All jobs have ended by then. In the child of a
+/// fork inside of the scope, if jobs of it run in the parent.
 ///
 /// # Examples
 ///
@@ -86,6 +87,8 @@ pub(super) struct ScopeCore {
     live: AtomicUsize,
     bell: Bell,
     jobs: Mutex<Listed>,
+    /// In which of the processes that came of forks the scope was opened.
+    process: Process,
     memory: Memory,
 }
 
@@ -107,6 +110,7 @@ impl ScopeCore {
             live: AtomicUsize::new(0),
             bell: Bell::new(),
             jobs: Mutex::new(Listed { jobs: Vec::new(), in_hand: None }),
+            process: Process::this(),
             memory: Memory::new(),
         }
     }
@@ -157,6 +161,9 @@ impl ScopeCore {
     /// Returns when all jobs have ended; gives back the first panic that nobody else can claim.
     pub(super) fn end(&self) -> Option<Payload> {
         loop {
+            if !self.process.is_this() {
+                self.end_in_child();
+            }
             self.run_unstarted();
             // Acquire: pairs with `job_ended`.
             let live = self.live.load(Ordering::Acquire);
@@ -188,6 +195,27 @@ impl ScopeCore {
             }
         }
         first
+    }
+
+    /// The process is the child of a fork inside of the scope. Jobs that nobody has begun run here; those that run in the
+    /// parent never end here, nor do they touch what they have borrowed.
+    #[cold]
+    fn end_in_child(&self) {
+        // A thread of the parent may have held the lock, and the list may be in between. Then there may be unstarted jobs
+        // that handles could still run, so that the scope must not be left, in whichever way.
+        if self.jobs.try_lock().is_err() {
+            eprintln!(
+                "locsteal: this process is the child of a fork that was made inside of a scope while another thread \
+                 spawned a job in it, so the scope cannot end here. Fork outside of scopes"
+            );
+            std::process::abort();
+        }
+        self.run_unstarted();
+        assert!(
+            self.live.load(Ordering::Relaxed) == 0,
+            "this process is the child of a fork that was made inside of a scope, and jobs of it run in the parent: they \
+             cannot end here. Fork outside of scopes, or join their jobs before"
+        );
     }
 
     /// The owner says that it does not sleep any more; true if all jobs have ended.

@@ -4,10 +4,16 @@
 //! may join or submit another one, which may join or submit another one: a chain of ten thousand jobs would need ten
 //! thousand frames. So from a certain depth on, and once half of the thread's stack is used up, such a job runs on a
 //! thread of its own, while the other waits. It is not left to the workers instead: they may all be waiting themselves.
+//!
+//! That thread stands in for the one that waits: it has its place in its pool, since a pool that is shut down by a job
+//! must not wait for whoever waits for that job; and it knows how the other is confined, since it is confined the same.
 
 use std::cell::Cell;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
+
+use crate::affinity::guard_pin::Confinement;
+use crate::pool::Place;
 
 /// So many jobs in each other need no look at the stack.
 const SHALLOW: usize = 8;
@@ -33,9 +39,15 @@ pub(super) fn with_room<A: Send, R: Send>(job: A, run: fn(A) -> R) -> R {
     }
     let place = Mutex::new(Some(job));
     let take = || place.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let (pool_place, confinement) = (Place::here(), Confinement::here());
+    let stand_in = || {
+        pool_place.take_over();
+        confinement.take_over();
+        take().map(run)
+    };
     let outcome = thread::scope(|scope| {
         let thread = thread::Builder::new().name("locsteal-join".into());
-        let thread = thread.spawn_scoped(scope, || take().map(run)).ok()?;
+        let thread = thread.spawn_scoped(scope, stand_in).ok()?;
         thread.join().unwrap_or_else(|payload| std::panic::resume_unwind(payload))
     });
     // Without another thread there is nothing better than to go on here.

@@ -184,6 +184,10 @@ impl Word {
     /// Release: pairs with the acquire here and in [`let_go`](Self::let_go) by the last holder, who frees the memory
     /// after everybody's last access; and with that in [`leave_scope`](Self::leave_scope), for an outcome left there.
     pub(super) fn close(&self, phase: Phase, holder: Holder) -> bool {
+        // Alone with the job already, so nobody looks at the word any more. Acquire: as below.
+        if self.0.load(Ordering::Acquire) & HOLDERS == holder.bit() {
+            return true;
+        }
         let closed = self.update(Ordering::AcqRel, Ordering::Relaxed, |bits| {
             Some(with_phase(bits, phase) & !holder.bit())
         });

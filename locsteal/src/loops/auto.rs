@@ -1,12 +1,15 @@
 //! Choosing a schedule by experience: each call site remembers, for each size class, what its loops cost.
 //!
 //! At first a class tries what there is, twice each: stealing, static blocks and, where the loop turned out to be small,
-//! the plain serial loop. From then on it uses the best of them. At growing intervals it measures its choice again, and
-//! the others if they are not far behind; a surprise makes the interval short again.
+//! the plain serial loop. From then on it uses the best of them. Now and then, more and more seldom, it measures its
+//! choice again, and the others if they are not far behind; a surprise makes it measure more often again.
 //!
 //! The memory is one word a class, read and written without any order: two callers at once may lose each other's
-//! lesson, which costs a little time and nothing else.
+//! lesson, which costs a little time and nothing else. It is written only when something was measured, so callers at
+//! once share the line in their caches. When to measure again is drawn by lot, by each thread for itself: a count of
+//! loops would be another word to write in each, and would go in step with programs that run several loops in turn.
 
+use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use crate::sched::Schedule;
@@ -52,17 +55,16 @@ struct Lesson {
     cost: [Cost; 3],
     /// How many tries of the first phase have been made; from [`SETTLED`] on how often the interval has doubled.
     stage: u8,
-    /// Which measurement of a round comes next: 0 that of the choice, then those of the others.
+    /// Which measurement of a round comes next: 0 that of the choice, which is drawn by lot, then those of the others.
     round: u8,
-    /// How many loops until it comes.
-    countdown: u16,
 }
 
 /// The first stage past the first phase.
 const SETTLED: u8 = 6;
 const LAST_STAGE: u8 = SETTLED + 3;
-/// Loops between two rounds of measurements, at first; twice as many after each round in which little changed.
-const INTERVAL: u16 = 127;
+/// Loops between two rounds of measurements, on average and as a power of two, at first; twice as many after each round
+/// in which little changed.
+const INTERVAL_LOG2: u8 = 7;
 /// A measurement further than this factor from what was expected makes the interval short again.
 const SURPRISE: f32 = 1.5;
 /// Choices that cost more than this factor times the best are not tried again while that holds.
@@ -90,17 +92,21 @@ impl Lesson {
         let bits = (word >> 48) as u16;
         Self {
             cost: [word, word >> 16, word >> 32].map(|bits| Cost(bits as u16)),
-            stage: (bits >> 12) as u8,
-            round: (bits >> 10) as u8 & 3,
-            countdown: bits & 0x3ff,
+            stage: (bits >> 2) as u8 & 15,
+            round: bits as u8 & 3,
         }
     }
 
     fn pack(self) -> u64 {
         let [a, b, c] = self.cost.map(|cost| u64::from(cost.0));
-        let bits =
-            u64::from(self.stage) << 12 | u64::from(self.round) << 10 | u64::from(self.countdown);
+        let bits = (self.best() as u64) << 6 | u64::from(self.stage) << 2 | u64::from(self.round);
         a | b << 16 | c << 32 | bits << 48
+    }
+
+    /// What [`best`](Self::best) is for the lesson that was packed into `word`.
+    #[inline]
+    fn best_in(word: u64) -> Choice {
+        CHOICES[((word >> 54) & 3).min(2) as usize]
     }
 
     /// The cheapest choice so far; of equal ones the first.
@@ -114,7 +120,15 @@ impl Lesson {
         self.cost[choice as usize].value()
     }
 
-    /// What to measure now.
+    /// Whether to measure one of the choices now; `lot` is a random number.
+    #[inline]
+    fn is_due(self, lot: u32) -> bool {
+        self.stage < SETTLED
+            || self.round != 0
+            || lot >> (32 - (INTERVAL_LOG2 + (self.stage - SETTLED))) == 0
+    }
+
+    /// Which choice to measure next.
     fn due(self) -> Choice {
         if self.stage < SETTLED {
             return [Choice::Steal, Choice::Static, Choice::Serial][usize::from(self.stage / 2)];
@@ -144,14 +158,12 @@ impl Lesson {
             if self.stage < SETTLED {
                 self.stage += 1;
                 if self.stage == SETTLED {
-                    self.countdown = INTERVAL;
                     return self;
                 }
             } else if self.round < 2 {
                 self.round += 1;
             } else {
                 self.round = 0;
-                self.countdown = ((INTERVAL + 1) << (self.stage - SETTLED)) - 1;
                 self.stage = (self.stage + 1).min(LAST_STAGE);
                 return self;
             }
@@ -181,6 +193,21 @@ impl Lesson {
     }
 }
 
+/// A random number, of a thread's own sequence: good enough that no program's pattern of loops keeps step with it.
+#[inline]
+fn draw() -> u32 {
+    thread_local!(static STATE: Cell<u64> = const { Cell::new(0) });
+    // Knuth's linear congruential generator of 64 bits, of which the upper ones are good.
+    let next = |state: u64| {
+        state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407)
+    };
+    STATE.with(|state| {
+        state.set(next(state.get()));
+        (state.get() >> 32) as u32
+    })
+}
+
+#[inline]
 fn class(len: u64) -> usize {
     (len.max(1).ilog2() as usize / 2).min(CLASSES - 1)
 }
@@ -190,17 +217,15 @@ impl Memory {
         Self([const { AtomicU64::new(0) }; CLASSES])
     }
 
-    /// How to run a loop of `len` iterations. One load and one store.
+    /// How to run a loop of `len` iterations. One load.
     #[inline]
     pub(crate) fn decide(&self, len: u64) -> Decision {
-        let word = &self.0[class(len)];
-        let mut lesson = Lesson::unpack(word.load(Relaxed));
-        if lesson.countdown == 0 {
+        let word = self.0[class(len)].load(Relaxed);
+        let lesson = Lesson::unpack(word);
+        if lesson.is_due(draw()) {
             return Decision { choice: lesson.due(), measured: true };
         }
-        lesson.countdown -= 1;
-        word.store(lesson.pack(), Relaxed);
-        Decision { choice: lesson.best(), measured: false }
+        Decision { choice: Lesson::best_in(word), measured: false }
     }
 
     /// A loop of `len` iterations, run as `choice`, took `ns` nanoseconds from the caller's view.
@@ -307,9 +332,9 @@ mod tests {
             cost: [Cost::new(1.5), Cost::default(), Cost::new(1e9)],
             stage: LAST_STAGE,
             round: 2,
-            countdown: 1023,
         };
         assert_eq!(Lesson::unpack(lesson.pack()), lesson);
+        assert_eq!(Lesson::best_in(lesson.pack()), lesson.best());
         assert!((Cost::new(1234.0).value().unwrap() / 1234.0 - 1.0).abs() < 0.005);
     }
 }

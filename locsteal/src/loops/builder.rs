@@ -17,7 +17,7 @@ use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 
 use super::auto::Memory;
 use super::drive::{Payload, Pieces, Segment, segments};
-use super::launch::{Label, Plan, Report};
+use super::launch::{Label, MAX_LEN, Plan, Report};
 use super::progress::{Meter, Progress};
 use super::source::{Countable, IntoParallelSource, ParallelSource};
 use crate::pool::Pool;
@@ -290,6 +290,18 @@ impl<'a, S: ParallelSource> Loop<'a, S> {
     pub(super) fn remembering(mut self, memory: &'static Memory) -> Self {
         self.plan.memory = Some(memory);
         self
+    }
+
+    /// How many positions there are, if the caller is to run them all in one piece, and nobody wants to be told.
+    #[inline]
+    pub(super) fn plain(&mut self) -> Option<u64> {
+        let len = self.source.length().saturating_u64();
+        let one_piece = (1..=MAX_LEN).contains(&len);
+        if !one_piece || self.progress.is_some() || self.report.is_some() {
+            return None;
+        }
+        let pool = self.pool.unwrap_or_else(|| Pool::global());
+        self.plan.is_plain(pool, len).then_some(len)
     }
 
     /// What it runs over.

@@ -5,7 +5,7 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::sync::{Mutex, PoisonError};
 
-use super::auto::{Decision, Memory};
+use super::auto::{Choice, Decision, Memory};
 use super::participant::Participant;
 use crate::clock::{self, ticks};
 use crate::pool::{Epoch, Lane, Notice, Pool, Shared, Ticket};
@@ -30,6 +30,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) report: Option<&'a Report>,
     /// What [`Schedule::Auto`] learns from; `None`: it is [`Schedule::Steal`].
     pub(crate) memory: Option<&'static Memory>,
+    /// What it has said, if it was asked already.
+    pub(crate) decided: Option<Decision>,
 }
 
 /// What is counted in one loop, by all who take part.
@@ -116,6 +118,31 @@ pub(crate) fn launch<E: Entry>(pool: &Pool, plan: &Plan<'_>, len: u64, entry: &E
     }
 }
 
+impl Plan<'_> {
+    /// Settles a loop of `len` positions that its caller is to run alone, in one piece, with nobody watching: there is
+    /// nothing to launch then. Where this says false, what `auto` decided stands in the plan.
+    #[inline]
+    pub(crate) fn is_plain(&mut self, pool: &Pool, len: u64) -> bool {
+        match (self.schedule, self.memory) {
+            (Schedule::Serial, _) => {}
+            (Schedule::Auto, Some(memory)) => {
+                let Decision { choice, measured } = memory.decide(len);
+                self.decided = Some(Decision { choice, measured });
+                if choice != Choice::Serial || measured {
+                    return false;
+                }
+            }
+            _ => return false,
+        }
+        let shared = pool.shared();
+        let plain = self.report.is_none() && !shared.recorder.is_on();
+        if plain {
+            shared.count_serial();
+        }
+        plain
+    }
+}
+
 fn launch_by_experience<E: Entry>(
     pool: &Pool,
     plan: &Plan<'_>,
@@ -123,7 +150,7 @@ fn launch_by_experience<E: Entry>(
     entry: &E,
     memory: &Memory,
 ) -> Outcome {
-    let Decision { choice, measured } = memory.decide(len);
+    let Decision { choice, measured } = plan.decided.unwrap_or_else(|| memory.decide(len));
     let plan = Plan { schedule: choice.schedule(), ..*plan };
     if !measured {
         return launch_as_planned(pool, &plan, len, entry);

@@ -5,6 +5,7 @@ mod auto;
 pub(crate) mod builder;
 mod collect;
 mod drive;
+pub(crate) mod first_touch;
 mod launch;
 #[cfg(all(test, not(loom)))]
 mod launch_tests;

@@ -36,15 +36,19 @@ enum Wait<'a> {
     Caller(&'a Lane),
     /// It only lets others run.
     Worker,
+    /// There is nobody to wait for: a fork inside of the loop has left them behind.
+    Nobody,
 }
 
 impl<'a> Participant<'a> {
-    pub(super) fn alone(len: u64, ending: &'a Ending) -> Self {
+    pub(in crate::loops) fn alone(len: u64, ending: &'a Ending) -> Self {
         let (work, position) = (Work::Alone(0..len), Cell::new(None));
         Self { work, ending, position, left: false, track: None }
     }
 
     /// The caller sits down, before the loop is opened to others.
+    // Inlined, like `worker` and what they call, so that the large result is made where it stays.
+    #[inline]
     pub(super) fn caller(thief: Thief, view: View<'a>, lane: &'a Lane) -> Self {
         let walk = Walk::caller(thief, &view);
         Self {
@@ -57,6 +61,7 @@ impl<'a> Participant<'a> {
     }
 
     /// A worker that has entered the loop.
+    #[inline]
     pub(super) fn worker(ticket: &Ticket<'a>) -> Self {
         let view = ticket.view();
         let walk = match ticket.entry {
@@ -165,14 +170,17 @@ impl<'a> Participant<'a> {
     }
 }
 
-/// How many times a participant asks again with pauses between, doubling, before it lets other threads run.
-const PAUSES: u32 = 6;
+/// How many times a participant asks again after a few pauses before it lets other threads run: some microseconds, which
+/// is what a call of the system takes.
+const SPINS: u32 = 64;
+/// The pauses between two questions, some 40 nanoseconds: nobody who waits longer than that for an answer waits for nothing.
+const PAUSES: u32 = 4;
 /// How many times it lets others run at least before the caller sleeps, and for which share of the longest patience:
 /// about as long as being woken would take, so that sleeping never costs more than twice the wait.
 const YIELDS: u32 = 32;
 const SLEEP_SHARE: u64 = 2;
 
-fn next_shared(view: &View<'_>, walk: &mut Walk, wait: &Wait<'_>) -> Option<Range<u64>> {
+fn next_shared(view: &View<'_>, walk: &mut Walk, wait: &mut Wait<'_>) -> Option<Range<u64>> {
     let mut asked = 0;
     let mut yields_since = 0;
     loop {
@@ -180,18 +188,20 @@ fn next_shared(view: &View<'_>, walk: &mut Walk, wait: &Wait<'_>) -> Option<Rang
             Step::Run(chunk) => return Some(chunk),
             Step::Leave => return None,
             Step::Wait(seat) => {
-                if asked < PAUSES {
-                    for _ in 0..1 << asked {
-                        spin_loop();
-                    }
+                if asked < SPINS {
+                    pause(view, seat);
                 } else {
-                    if asked == PAUSES {
+                    if asked == SPINS {
                         yields_since = clock::ticks();
                     }
                     let waited = || clock::ticks().saturating_sub(yields_since);
-                    match (wait, seat) {
+                    if asked == SPINS + YIELDS {
+                        look_for_others(wait);
+                    }
+                    match (&*wait, seat) {
+                        (Wait::Nobody, _) => return None,
                         (Wait::Caller(lane), Some(seat))
-                            if asked >= PAUSES + YIELDS
+                            if asked >= SPINS + YIELDS
                                 && waited() >= view.patience / SLEEP_SHARE =>
                         {
                             sleep_until_left(view, lane, seat);
@@ -205,10 +215,37 @@ fn next_shared(view: &View<'_>, walk: &mut Walk, wait: &Wait<'_>) -> Option<Rang
     }
 }
 
+/// The caller has waited for a while. The child of a fork inside of a loop's body would wait for ever: it says so instead,
+/// once, and is alone from then on.
+#[cold]
+fn look_for_others(wait: &mut Wait<'_>) {
+    if let Wait::Caller(lane) = wait
+        && !lane.is_of_this_process()
+    {
+        *wait = Wait::Nobody;
+        panic!(
+            "this process is the child of a fork that was made inside of a parallel loop: the threads that were at work \
+             on the loop are the parent's, so it cannot end here. Fork outside of loops, or end the child inside of \
+             the body, as by `exec` or `_exit`"
+        );
+    }
+}
+
+/// Waits for some pauses, or until the owner of `seat`, if it is one that is waited for, has left.
+#[inline]
+fn pause(view: &View<'_>, seat: Option<usize>) {
+    for _ in 0..PAUSES {
+        if seat.is_some_and(|seat| view.board.seat(seat).presence.has_left(view.generation)) {
+            return;
+        }
+        spin_loop();
+    }
+}
+
 /// The caller has nothing left to do but to wait for the owner of `seat` to leave, which takes its time.
 #[cold]
 fn sleep_until_left(view: &View<'_>, lane: &Lane, seat: usize) {
-    if view.board.seat(seat).presence.await_leave(view.generation) {
+    if view.board.seat(seat).presence.await_leave(view.generation, view.kind.publishes()) {
         lane.bell().wait();
     } else {
         yield_now();

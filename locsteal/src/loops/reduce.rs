@@ -1,5 +1,6 @@
 //! Reductions: variables that every participant accumulates into privately, combined at the end.
 
+pub(crate) mod balance;
 mod leaves;
 pub mod ops;
 mod partials;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::Pool;
-use super::crew::Crew;
+use super::crew::{Crew, StartHandler};
 use super::plan::PoolPlan;
 use super::seats::Seats;
 use super::shared::Shared;
@@ -24,7 +24,7 @@ const SPIN_CROWDED: Duration = Duration::from_micros(2);
 ///
 /// What is not said is taken from the environment (`LOCSTEAL_THREADS`, `LOCSTEAL_PLACEMENT`, `LOCSTEAL_SPIN`), else
 /// from the machine.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 #[must_use = "a pool is made by `build`"]
 pub struct PoolBuilder {
     threads: usize,
@@ -33,6 +33,7 @@ pub struct PoolBuilder {
     near: Option<usize>,
     spin: Option<Duration>,
     name: Option<String>,
+    start: Option<StartHandler>,
     topology: Option<Topology>,
 }
 
@@ -74,6 +75,37 @@ impl PoolBuilder {
     /// The name of the pool's threads, which a seat number follows; by default `locsteal`.
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
+        self
+    }
+
+    /// What each of the pool's threads does when it has been started and placed, before it looks for work: it is given its
+    /// seat. [`build`](Self::build) returns after all have done so.
+    ///
+    /// It may give the thread another mask, a priority, or a name in a tracer. Another mask is taken for the place of the
+    /// seat: where each thread's mask lies within one last-level cache, near seats are tried first, whatever the
+    /// [placement](Self::placement), and [`Pool::locality`] tells of it. If it panics, the thread works nevertheless,
+    /// and [`Pool::locality`] tells of that too.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use std::sync::atomic::{AtomicUsize, Ordering};
+    ///
+    /// let started = Arc::new(AtomicUsize::new(0));
+    /// let count = Arc::clone(&started);
+    /// let pool = locsteal::Pool::builder()
+    ///     .threads(3)
+    ///     .start_handler(move |seat| {
+    ///         assert!(seat < 3);
+    ///         count.fetch_add(1, Ordering::Relaxed);
+    ///     })
+    ///     .build()?;
+    /// assert_eq!(started.load(Ordering::Relaxed), pool.threads());
+    /// # Ok::<(), locsteal::BuildError>(())
+    /// ```
+    pub fn start_handler(mut self, start: impl Fn(usize) + Send + Sync + 'static) -> Self {
+        self.start = Some(Arc::new(start));
         self
     }
 
@@ -133,8 +165,9 @@ impl PoolBuilder {
         let crowded = cpus > 0 && layout.homes.len() > cpus;
         let spin = self.spin.or(settings.spin).unwrap_or(if crowded { SPIN_CROWDED } else { SPIN });
         let shared = Arc::new(Shared::new(layout.into_seats(), spin));
-        let pool = Pool { shared, crew: Crew::new(self.name.unwrap_or_else(|| "locsteal".into())) };
-        pool.ready();
+        let name = self.name.unwrap_or_else(|| "locsteal".into());
+        let pool = Pool { shared, crew: Crew::new(name, self.start) };
+        pool.crew.muster(&pool.shared);
         pool
     }
 
@@ -155,6 +188,22 @@ impl PoolBuilder {
         }
         let (placement, homes) = (seating.chosen_placement(), seating.homes());
         SeatLayout { topology, placement, homes }
+    }
+}
+
+impl fmt::Debug for PoolBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { threads, placement, layout, near, spin, name, start, topology } = self;
+        f.debug_struct("PoolBuilder")
+            .field("threads", threads)
+            .field("placement", placement)
+            .field("layout", layout)
+            .field("near", near)
+            .field("spin", spin)
+            .field("name", name)
+            .field("start_handler", &start.is_some())
+            .field("topology", topology)
+            .finish()
     }
 }
 

@@ -7,6 +7,7 @@ use std::mem::size_of;
 
 use crossbeam_utils::CachePadded;
 
+use super::fork::Process;
 use super::sleep::Bell;
 use crate::sched::{Board, Entry, Generation, Kind, Locality};
 use crate::stats::Counters;
@@ -70,6 +71,8 @@ struct CallerSide {
     busy: AtomicBool,
     /// Rung by the owner whose leaving the caller awaits in its sleep.
     bell: Bell,
+    /// Where the workers are: loops of the pool in children of forks use no lane.
+    process: Process,
     counters: Counters,
 }
 
@@ -97,6 +100,7 @@ impl Lane {
             side: CachePadded::new(CallerSide {
                 busy: AtomicBool::new(false),
                 bell: Bell::new(),
+                process: Process::this(),
                 counters: Counters::default(),
             }),
             board: Board::new(seats),
@@ -170,6 +174,11 @@ impl Lane {
     /// Where the lane's caller sleeps.
     pub(crate) fn bell(&self) -> &Bell {
         &self.side.bell
+    }
+
+    /// Whether the lane's workers are here, and not in a process that this one was forked from.
+    pub(crate) fn is_of_this_process(&self) -> bool {
+        self.side.process.is_this()
     }
 
     /// Counts for callers; written only while the lane is claimed.

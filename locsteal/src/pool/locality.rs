@@ -2,22 +2,23 @@
 
 use std::fmt;
 
-use super::seats::Seats;
+use super::seats::{Arrangement, Seats};
 use crate::affinity::Placement;
 
 /// Whether near seats are tried first on a pool, how its workers are placed, and what went wrong, if anything.
 ///
-/// `Display` gives it in words, one sentence a line.
+/// `Display` gives it in words, one sentence a line. With the feature `serde` it can be serialized.
 #[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct LocalityReport {
     on: bool,
     lines: Vec<String>,
 }
 
 impl LocalityReport {
-    pub(super) fn new(seats: &Seats, problems: Vec<String>) -> Self {
+    pub(super) fn new(seats: &Seats, found: &Arrangement, problems: Vec<String>) -> Self {
         let topology = seats.topology();
-        let on = !seats.orders().is_cyclic();
+        let on = !found.is_cyclic();
         let (domains, nodes) = (topology.domains().len(), topology.nodes().len().max(1));
         let mut lines = Vec::new();
         lines.push(if on {
@@ -28,14 +29,22 @@ impl LocalityReport {
                 (1, 1) => {
                     "locality is on: all seats share one last-level cache, so every victim is near".into()
                 }
+                _ if found.roamers().len() == seats.count() => format!(
+                    "locality is on: victims are tried in the thief's node first, then in other nodes by distance \
+                     ({nodes} nodes); which last-level cache of its node a worker runs in is not known"
+                ),
                 _ => format!(
                     "locality is on: victims are tried in the thief's last-level cache first, then in its node, then \
                      in other nodes by distance ({domains} caches in {nodes} {})",
                     if nodes == 1 { "node" } else { "nodes" }
                 ),
             }
-        } else if !problems.is_empty() {
-            "locality is off, victims are tried in a cycle: workers are not where they should be".into()
+        } else if !found.moved().is_empty() {
+            format!(
+                "locality is off, victims are tried in a cycle: the workers of seats {} are not where they were put, and \
+                 not each of them is known to stay within one last-level cache or node",
+                found.moved()
+            )
         } else if domains == 0 && topology.nodes().is_empty() {
             "locality is off, victims are tried in a cycle: the system tells nothing of caches and nodes".into()
         } else {
@@ -60,6 +69,19 @@ impl LocalityReport {
             }
             .into(),
         );
+        if on && !found.moved().is_empty() {
+            lines.push(format!(
+                "the workers of seats {} were given other masks before the first loop, and are taken to be there",
+                found.moved()
+            ));
+        }
+        let roamers = found.roamers();
+        if on && domains > 1 && !roamers.is_empty() && roamers.len() < seats.count() {
+            lines.push(format!(
+                "the workers of seats {roamers} may run in more than one last-level cache of their node, and are near to \
+                 none of it more than to another"
+            ));
+        }
         lines.extend(problems);
         lines.extend(topology.notes().iter().cloned());
         Self { on, lines }

@@ -277,7 +277,12 @@ fn loom_the_sleeping_caller_is_woken() {
             match walk.step(&view, || 1) {
                 Step::Run(positions) => positions.for_each(|i| cells[0].1.write(i)),
                 Step::Wait(Some(seat)) => {
-                    if view.board.seat(seat).presence.await_leave(view.generation) {
+                    if view
+                        .board
+                        .seat(seat)
+                        .presence
+                        .await_leave(view.generation, view.kind.publishes())
+                    {
                         lane.bell().wait();
                     }
                 }

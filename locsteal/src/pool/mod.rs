@@ -33,7 +33,7 @@ pub(crate) use lane::{Epoch, Lane, Notice};
 pub(crate) use seats::Seats;
 #[cfg(feature = "simulator")]
 pub(crate) use shared::PATIENCE;
-pub(crate) use shared::{Shared, Ticket};
+pub(crate) use shared::{Place, Shared, Ticket};
 pub(crate) use side_work::SideWork;
 #[cfg(all(test, loom))]
 pub(crate) use sleep::Sleepers;
@@ -82,7 +82,7 @@ impl Pool {
     /// How many threads work on a loop at most, the caller included: the number of seats whose worker could be
     /// started. At least 1.
     pub fn threads(&self) -> usize {
-        match self.shared.width() {
+        match self.shared.width().max(self.crew.mustered()) {
             0 => self.shared.seats.count(),
             width => width,
         }
@@ -130,12 +130,20 @@ impl Pool {
     }
 
     /// Whether near seats are tried first on this pool, and if not, why. Print it.
+    ///
+    /// Masks that the program gives the pool's threads before the first loop or job, in a
+    /// [start handler](PoolBuilder::start_handler) or by their numbers, are noticed, and the report says so. Later ones
+    /// are not, unless the pool is [shut down](Self::shutdown), which lets the next loop start its threads afresh.
     pub fn locality(&self) -> LocalityReport {
-        LocalityReport::new(&self.shared.seats, self.crew.problems())
+        let seats = &self.shared.seats;
+        match self.crew.ahead(&self.shared) {
+            Some(found) => LocalityReport::new(seats, &found, self.crew.problems()),
+            None => LocalityReport::new(seats, seats.arrangement(), self.crew.problems()),
+        }
     }
 
-    /// What a launcher needs: the pool's state, and how wide a loop may be. The threads are started if they are not
-    /// there; if they cannot be, the caller runs its loop alone.
+    /// What a launcher needs: the pool's state, and how wide a loop may be. The crew is taken into service if it is not, and
+    /// started if it is not there; if it cannot be, the caller runs its loop alone.
     #[inline]
     pub(crate) fn ready(&self) -> (&Shared, usize) {
         if !self.crew.is_here() {

@@ -71,6 +71,6 @@ impl PoolPlan {
 
     /// Whether near seats would be tried first, and if not, why. Print it.
     pub fn locality(&self) -> LocalityReport {
-        LocalityReport::new(&self.seats, Vec::new())
+        LocalityReport::new(&self.seats, self.seats.arrangement(), Vec::new())
     }
 }

@@ -25,10 +25,7 @@ impl<'p> Recording<'p> {
     pub fn finish(mut self) -> Timeline {
         self.open = false;
         let shared = &self.pool.shared;
-        let place = |seat: usize| {
-            let home = shared.seats.home(seat);
-            (home.domain, home.node)
-        };
+        let place = |seat: usize| shared.seats.arrangement().spot(seat);
         let time =
             |ticks: u64| Duration::from_nanos(clock::in_ns(ticks.saturating_sub(self.since)));
         Timeline::new(shared.recorder.end(self.since), shared.seats.count(), place, time)

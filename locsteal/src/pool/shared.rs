@@ -35,8 +35,8 @@ pub(crate) struct Shared {
     /// Each written by the worker of its seat only.
     counters: Box<[CachePadded<Counters>]>,
     pub(crate) recorder: Recorder,
-    /// Loops that ran on their caller alone.
-    serial_loops: AtomicU64,
+    /// Loops that ran on their caller alone, so that callers at once mostly write lines of their own.
+    serial_loops: [CachePadded<AtomicU64>; STRIPES],
     /// Jobs that ran in their submitter.
     inline_jobs: AtomicU64,
     /// Work besides loops, once there is any.
@@ -47,6 +47,9 @@ pub(crate) struct Shared {
     patience: u64,
 }
 
+/// How many lines there are for counts that any thread adds to.
+const STRIPES: usize = 8;
+
 const WIDTH_BITS: u32 = 16;
 const WIDTH_MASK: u64 = (1 << WIDTH_BITS) - 1;
 
@@ -56,11 +59,24 @@ thread_local! {
     static LAST_LANE: Cell<usize> = const { Cell::new(0) };
 }
 
-#[derive(Clone, Copy)]
-struct Place {
+/// Which pool and seat a thread works for, if any.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
     /// The address of the pool's [`Shared`]; 0: the thread is nobody's worker.
     pool: usize,
     seat: usize,
+}
+
+impl Place {
+    /// The calling thread's.
+    pub(crate) fn here() -> Self {
+        PLACE.get()
+    }
+
+    /// The calling thread works in the stead of the thread whose place this is, which waits for it meanwhile.
+    pub(crate) fn take_over(self) {
+        PLACE.set(self);
+    }
 }
 
 /// A participant's right to be inside a loop.
@@ -89,6 +105,7 @@ impl<'a> Ticket<'a> {
         self.shared.wake_near(self.lane, epoch, self.seat, WAKES_PER_WORKER)
     }
 
+    #[inline]
     pub(crate) fn view(&self) -> View<'a> {
         let Notice { len, unit, launched, kind, grain, locality, .. } = self.notice;
         View {
@@ -117,7 +134,7 @@ impl Shared {
             crew: AtomicU64::new(0),
             counters: (0..count).map(|_| CachePadded::new(Counters::default())).collect(),
             recorder: Recorder::default(),
-            serial_loops: AtomicU64::new(0),
+            serial_loops: std::array::from_fn(|_| CachePadded::new(AtomicU64::new(0))),
             inline_jobs: AtomicU64::new(0),
             side_work: OnceLock::new(),
             spin: clock::in_ticks(spin),
@@ -169,7 +186,7 @@ impl Shared {
         (place.pool == std::ptr::from_ref(self).addr()).then_some(place.seat)
     }
 
-    /// A track for the calling thread in a loop, if loops are recorded. `near`: a seat near to a caller from outside.
+    /// A track for the calling thread in a loop, if loops are recorded. `near`: where a caller from outside is.
     #[inline]
     pub(crate) fn track(
         &self,
@@ -179,7 +196,12 @@ impl Shared {
         self.recorder.is_on().then(|| {
             let who = match self.own_seat() {
                 Some(seat) => Who::Worker(seat),
-                None => Who::Caller(std::thread::current().id(), near),
+                None => {
+                    let seats = self.seats.count();
+                    let near =
+                        if near < seats { near } else { self.seats.nearest_below(near, seats) };
+                    Who::Caller(std::thread::current().id(), near)
+                }
             };
             Box::new(Track::new(who, of(&self.recorder)))
         })
@@ -192,7 +214,7 @@ impl Shared {
 
     /// Where the calling thread sits in a loop of `width` seats that it launches.
     pub(crate) fn caller_seat(&self, width: usize) -> Thief {
-        let near = self.own_seat().unwrap_or_else(|| self.seats.seat_near_caller());
+        let near = self.own_seat().unwrap_or_else(|| self.seats.near_caller());
         if near < width {
             return Thief { seat: near, near };
         }
@@ -249,8 +271,12 @@ impl Shared {
         self.counters[seat].add(stats);
     }
 
+    #[inline]
     pub(crate) fn count_serial(&self) {
-        self.serial_loops.fetch_add(1, Ordering::Relaxed);
+        // Threads keep their thread-locals pages apart; the upper bits of the product depend on all of those below.
+        let page = PLACE.with(|place| std::ptr::from_ref(place).addr()) >> 12;
+        let stripe = (page as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+        self.serial_loops[stripe as usize % STRIPES].fetch_add(1, Ordering::Relaxed);
     }
 
     pub(crate) fn count_inline_job(&self) {
@@ -270,7 +296,7 @@ impl Shared {
 
     pub(crate) fn stats(&self) -> Stats {
         let mut sum = Stats {
-            serial_loops: self.serial_loops.load(Ordering::Relaxed),
+            serial_loops: self.serial_loops.iter().map(|n| n.load(Ordering::Relaxed)).sum(),
             jobs_inline: self.inline_jobs.load(Ordering::Relaxed),
             ..Stats::default()
         };

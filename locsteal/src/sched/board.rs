@@ -150,7 +150,7 @@ mod tests {
         assert_eq!(board.enter(first, 0, true), Entry::Never);
         assert_eq!(board.enter(second, 0, false), Entry::Owner);
         assert_eq!(board.enter(first, 0, true), Entry::Never, "the first loop is over");
-        assert!(board.seat(0).presence.await_leave(second));
+        assert!(board.seat(0).presence.await_leave(second, true));
         assert!(board.seat(0).presence.leave(second));
     }
 

@@ -121,6 +121,7 @@ pub(super) const TINY_SHARE: u64 = 128;
 
 impl Walk {
     /// The caller sits down, before the loop is opened to others.
+    #[inline]
     pub(crate) fn caller(thief: Thief, view: &View<'_>) -> Self {
         let mut walk = Self::new(thief, Role::Caller);
         walk.began = view.launched;
@@ -130,6 +131,7 @@ impl Walk {
     }
 
     /// The owner of `seat` has just entered as such.
+    #[inline]
     pub(crate) fn owner(seat: usize, view: &View<'_>) -> Self {
         let mut walk = Self::new(Thief { seat, near: seat }, Role::Owner);
         walk.begin_own(view);
@@ -140,6 +142,7 @@ impl Walk {
     }
 
     /// The owner of `seat` has just entered, and its block was begun by another.
+    #[inline]
     pub(crate) fn late(seat: usize, view: &View<'_>) -> Self {
         let mut walk = Self::new(Thief { seat, near: seat }, Role::Late);
         walk.own = view.deal.block(seat);
@@ -147,6 +150,7 @@ impl Walk {
         walk
     }
 
+    #[inline]
     fn new(thief: Thief, role: Role) -> Self {
         Self {
             thief,
@@ -179,10 +183,12 @@ impl Walk {
     }
 
     /// What this participant has counted since the last call.
+    #[inline]
     pub(crate) fn take_tally(&mut self) -> Stats {
         std::mem::take(&mut self.tally)
     }
 
+    #[inline]
     fn begin_own(&mut self, view: &View<'_>) {
         match view.kind {
             Kind::Static => {

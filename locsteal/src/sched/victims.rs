@@ -2,7 +2,8 @@
 //!
 //! Tiers and rotations follow the locality-first order of `ThreadTeams.jl`: the seats that share the thief's last-level
 //! cache, the rest of its node, then the other nodes by distance. Near tiers start after the thief; far ones are
-//! rotated by the thief's rank within its node, so that a node's thieves spread over their victims.
+//! rotated by the thief's rank within its node, so that a node's thieves spread over their victims. Of nodes at the same
+//! distance the next by number comes first, so that different nodes' thieves spread too.
 
 use crate::stats::Tier;
 
@@ -15,8 +16,8 @@ pub(crate) struct SeatHome {
 }
 
 /// Who looks for victims: a participant at `seat`, which is below the loop's width. Nearness is judged from `near`:
-/// the same seat, or, for a caller whose own domain has no seat in a narrower loop, a seat of that domain beyond the
-/// loop's width.
+/// the same seat, or, for a caller whose own domain has no seat in the loop, a seat of that domain beyond the loop's
+/// width, or a station there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Thief {
     pub(crate) seat: usize,
@@ -34,7 +35,7 @@ struct Order {
 /// Every thief's victims, for each [`Locality`](super::Locality).
 #[derive(Clone, Debug)]
 pub(crate) struct Orders {
-    /// Empty where homes are unknown: every order is cyclic then.
+    /// Of the seats, then of the stations. Empty where homes are unknown: every order is cyclic then.
     homes: Vec<SeatHome>,
     by_cache: Vec<Order>,
     by_node: Vec<Order>,
@@ -47,11 +48,24 @@ impl Orders {
     }
 
     /// Orders from homes and the distance between two nodes (of two distinct ones; smaller is nearer).
-    pub(crate) fn new(homes: &[SeatHome], distance: impl Fn(usize, usize) -> u32) -> Self {
+    #[cfg(any(feature = "simulator", test))]
+    pub(crate) fn new(seats: &[SeatHome], distance: impl Fn(usize, usize) -> u32) -> Self {
+        Self::with_stations(seats, &[], distance)
+    }
+
+    /// As `new`, with places that have no seat, and from which a caller looks for victims nevertheless. They
+    /// are numbered on from the seats, and never victims.
+    pub(crate) fn with_stations(
+        seats: &[SeatHome],
+        stations: &[SeatHome],
+        distance: impl Fn(usize, usize) -> u32,
+    ) -> Self {
+        let homes = [seats, stations].concat();
         let orders = |use_cache: bool| -> Vec<Order> {
-            (0..homes.len()).map(|thief| order(homes, &distance, thief, use_cache)).collect()
+            let thieves = 0..homes.len();
+            thieves.map(|thief| order(&homes, seats.len(), &distance, thief, use_cache)).collect()
         };
-        Self { homes: homes.to_vec(), by_cache: orders(true), by_node: orders(false) }
+        Self { by_cache: orders(true), by_node: orders(false), homes }
     }
 
     pub(crate) fn is_cyclic(&self) -> bool {
@@ -105,6 +119,7 @@ impl Orders {
 
 fn order(
     homes: &[SeatHome],
+    seats: usize,
     distance: &impl Fn(usize, usize) -> u32,
     thief: usize,
     use_cache: bool,
@@ -120,9 +135,11 @@ fn order(
             (1, 0)
         }
     };
+    // The nodes in a circle, beginning after the thief's.
+    let onward = |node: usize| (node < home.node, node);
     let rank = (0..thief).filter(|&seat| homes[seat].node == home.node).count();
     let mut tiers: Vec<((u8, u32), Vec<u16>)> = Vec::new();
-    for seat in (0..homes.len()).filter(|&seat| seat != thief) {
+    for seat in (0..seats).filter(|&seat| seat != thief) {
         match tiers.iter_mut().find(|(tier, _)| *tier == near(seat)) {
             Some((_, seats)) => seats.push(seat as u16),
             None => tiers.push((near(seat), vec![seat as u16])),
@@ -130,9 +147,10 @@ fn order(
     }
     tiers.sort_by_key(|(tier, _)| *tier);
     let mut local = 0;
-    let mut victims = Vec::with_capacity(homes.len());
+    let mut victims = Vec::with_capacity(seats);
     for ((class, _), mut seats) in tiers {
         let start = if class == 2 {
+            seats.sort_by_key(|&seat| onward(homes[usize::from(seat)].node));
             rank % seats.len()
         } else {
             local += seats.len();
@@ -236,6 +254,25 @@ mod tests {
     }
 
     #[test]
+    fn thieves_of_different_nodes_begin_at_different_victims() {
+        // Four nodes of three seats, one after the other, and in turn.
+        let layouts: [fn(usize) -> usize; 2] = [|seat| seat / 3, |seat| seat % 4];
+        for node_of in layouts {
+            let homes: Vec<SeatHome> =
+                (0..12).map(|seat| SeatHome { domain: None, node: node_of(seat) }).collect();
+            let orders = Orders::new(&homes, |_, _| 20);
+            let first = |seat| {
+                let thief = Thief { seat, near: seat };
+                orders.remote(thief, Llc, 12).next().unwrap()
+            };
+            let mut firsts: Vec<usize> = (0..12).map(first).collect();
+            assert!((0..12).all(|seat| node_of(firsts[seat]) == (node_of(seat) + 1) % 4));
+            firsts.sort_unstable();
+            assert!(firsts.into_iter().eq(0..12), "each is begun at once");
+        }
+    }
+
+    #[test]
     fn every_order_visits_each_other_seat_once_at_every_width() {
         let mixed: Vec<SeatHome> = [(Some(0), 0), (None, 0), (Some(1), 0), (None, 1), (Some(2), 1)]
             .map(|(domain, node)| SeatHome { domain, node })
@@ -264,6 +301,26 @@ mod tests {
         let seen: Vec<usize> =
             orders.local(thief, Llc, 5).chain(orders.remote(thief, Llc, 5)).collect();
         assert_eq!(seen, [4, 2, 3, 0, 1]);
+    }
+
+    #[test]
+    fn a_caller_from_a_place_without_a_seat_sees_every_seat_from_there() {
+        let home = |domain, node| SeatHome { domain, node };
+        let seats = [(0, 0), (0, 0), (1, 0), (2, 1), (4, 2)].map(|(a, b)| home(Some(a), b));
+        let stations = [home(Some(3), 1), home(None, 0), home(Some(6), 3)];
+        let distances = [[10, 30, 20, 20], [30, 10, 20, 20], [20, 20, 10, 30], [40, 30, 20, 10]];
+        let orders = Orders::with_stations(&seats, &stations, |a, b| distances[a][b]);
+        for (station, near_first, tier) in [
+            (5, [3, 4, 1, 2, 0], Tier::Node),
+            (6, [0, 1, 2, 4, 3], Tier::Node),
+            (7, [4, 3, 0, 1, 2], Tier::Remote),
+        ] {
+            let thief = Thief { seat: near_first[0], near: station };
+            let seen = orders.local(thief, Llc, 5).chain(orders.remote(thief, Llc, 5));
+            assert_eq!(seen.collect::<Vec<_>>(), near_first, "station {station}");
+            assert_eq!(orders.tier(station, near_first[0]), tier, "station {station}");
+        }
+        assert_eq!(whole(&orders, 0, Llc, 5), [1, 2, 4, 3], "stations are no victims");
     }
 
     #[test]

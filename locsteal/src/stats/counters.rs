@@ -1,5 +1,6 @@
 //! Counters that one thread at a time writes and any thread reads.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::{ByTier, Stats};
@@ -9,17 +10,27 @@ use super::{ByTier, Stats};
 pub(crate) struct Counters([AtomicU64; FIELDS]);
 
 const FIELDS: usize = 24;
+/// The first of them, which every loop adds to.
+const USUAL: usize = 4;
 
 impl Counters {
     /// Adds `stats`; only one thread at a time may call it.
     ///
     /// Relaxed: the numbers are for people and order nothing.
     pub(crate) fn add(&self, stats: &Stats) {
-        for (counter, more) in self.0.iter().zip(to_array(stats)) {
-            if more != 0 {
-                let sum = counter.load(Ordering::Relaxed).saturating_add(more);
-                counter.store(sum, Ordering::Relaxed);
-            }
+        let more = to_array(stats);
+        // Most loops have only these to tell.
+        self.add_some(&more, 0..USUAL);
+        if more[USUAL..].iter().fold(0, |any, n| any | n) != 0 {
+            self.add_some(&more, USUAL..FIELDS);
+        }
+    }
+
+    #[inline]
+    fn add_some(&self, more: &[u64; FIELDS], which: Range<usize>) {
+        for (counter, &more) in self.0[which.clone()].iter().zip(&more[which]) {
+            let sum = counter.load(Ordering::Relaxed).saturating_add(more);
+            counter.store(sum, Ordering::Relaxed);
         }
     }
 
@@ -52,10 +63,11 @@ fn to_array(stats: &Stats) -> [u64; FIELDS] {
     } = *stats;
     [
         loops,
-        serial_loops,
-        joins,
         chunks,
         iterations,
+        wakes,
+        serial_loops,
+        joins,
         steals.llc,
         steals.node,
         steals.remote,
@@ -68,7 +80,6 @@ fn to_array(stats: &Stats) -> [u64; FIELDS] {
         protected_skips,
         remote_passes,
         parks,
-        wakes,
         jobs.llc,
         jobs.node,
         jobs.remote,
@@ -89,17 +100,17 @@ fn from_array(numbers: [u64; FIELDS]) -> Stats {
     };
     Stats {
         loops: next(),
-        serial_loops: next(),
-        joins: next(),
         chunks: next(),
         iterations: next(),
+        wakes: next(),
+        serial_loops: next(),
+        joins: next(),
         steals: tiers(&mut next),
         moved: tiers(&mut next),
         rescues: next(),
         protected_skips: next(),
         remote_passes: next(),
         parks: next(),
-        wakes: next(),
         jobs: tiers(&mut next),
         jobs_pinned: next(),
         jobs_inline: next(),

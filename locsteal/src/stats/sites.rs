@@ -8,6 +8,7 @@ use std::time::Duration;
 
 /// A place in a source file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Place {
     /// The file, as the compiler was given it.
@@ -32,6 +33,7 @@ impl fmt::Display for Place {
 
 /// What a call site does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub enum SiteKind {
     /// It submits jobs.
@@ -42,6 +44,7 @@ pub enum SiteKind {
 
 /// A time that is used to decide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Estimate {
     /// What takes that long.
@@ -58,6 +61,7 @@ impl Estimate {
 
 /// What is known of one call site, for one class of sizes.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct CallSiteReport {
     /// Where it is.
@@ -102,8 +106,10 @@ impl fmt::Display for CallSiteReport {
     }
 }
 
-/// Call sites with what the library has learnt there, made by [`callsites`]. `Display` prints one a line.
+/// Call sites with what the library has learnt there, made by [`callsites`]. `Display` prints one a line; with the feature
+/// `serde` they can be serialized.
 #[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct CallSites(Vec<CallSiteReport>);
 
 impl CallSites {

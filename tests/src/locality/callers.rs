@@ -8,7 +8,7 @@ use std::time::Duration;
 use locsteal::{Locality, Placement, Pool, Schedule};
 
 use super::Setting;
-use super::kernel::{Machine, Numbers, own_mask, set_mask};
+use super::kernel::{Machine, Numbers, first, own_mask, set_mask};
 use super::stage::Stage;
 use super::watched::Watched;
 
@@ -62,11 +62,19 @@ fn in_place(
         let inside = at_first.iter().filter(|(_, mask)| mask.is_subset(cpus));
         inside.map(|(&seat, _)| seat).min()
     };
-    let node = machine.node_of(*place.first().expect("a place has CPUs"));
-    let node = node.map(|node| &machine.nodes[&node]);
-    let near = seats_in(place).or_else(|| seats_in(node?));
-    if let Some(seat) = near.filter(|_| pool.locality().is_on()) {
-        assert_eq!(record.caller, seat, "a caller on CPUs {place:?}, workers on {at_first:?}");
+    let what =
+        || format!("a caller on CPUs {place:?} at seat {}, workers on {at_first:?}", record.caller);
+    if pool.locality().is_on() && !at_first.is_empty() {
+        let node = machine.node_of(first(place));
+        let in_node = node.map(|node| &machine.nodes[&node]);
+        if let Some(seat) = seats_in(place).or_else(|| seats_in(in_node?)) {
+            assert_eq!(record.caller, seat, "{}", what());
+        } else {
+            // In the nearest of the other nodes.
+            let far = |mask: &Numbers| machine.nearness(first(place), first(mask));
+            let nearest = at_first.values().map(far).min();
+            assert_eq!(Some(far(&at_first[&record.caller])), nearest, "{}", what());
+        }
     }
 
     let panicking = catch_unwind(AssertUnwindSafe(|| {

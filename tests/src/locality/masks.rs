@@ -11,6 +11,7 @@ use std::time::Duration;
 use locsteal::{Layout, Locality, Placement, Pool, Topology};
 
 use super::kernel::{Machine, Numbers, Worker, cpu_list, list, own_mask, set_mask};
+use super::near_first::{Seated, empties_near_blocks_first};
 use super::stage::Stage;
 use super::watched::Watched;
 use super::{Setting, coverage, placement};
@@ -66,12 +67,7 @@ pub(super) fn check_changed(setting: &Setting) -> usize {
                 arguments.extend([thread.to_string(), list(new)]);
                 wanted.insert(seat, new.clone());
             }
-            if let Some(program) = &setting.mask_setter {
-                let status = Command::new(program).arg(SET_MASKS).args(arguments).status();
-                assert!(status.expect("the program can be run").success());
-            } else {
-                set_masks(&arguments).expect("masks can be set");
-            }
+            set_from_outside(setting, &arguments);
             assert_eq!(pool.masks(), wanted, "what the other process has set");
         });
         // Threads that are started afresh are placed afresh.
@@ -83,6 +79,75 @@ pub(super) fn check_changed(setting: &Setting) -> usize {
         assert_eq!(visible(pool.masks()), visible(at_first), "{placement}");
     }
     cases
+}
+
+/// Before the first loop on a pool, its workers get other masks: by a start handler, or from another process. They are
+/// taken to be there.
+pub(super) fn check_found(setting: &Setting) -> usize {
+    let machine = &setting.machine;
+    let places = machine.places();
+    let seats = machine.allowed.len();
+    if seats == 1 {
+        return 0;
+    }
+    // Neighbours by number are in different places, as far as there are several.
+    let mut cpus: Vec<usize> = Vec::new();
+    let mut left = places.clone();
+    while cpus.len() < seats {
+        cpus.extend(left.iter_mut().filter_map(Numbers::pop_last));
+    }
+    let builder = |placement| Pool::builder().threads(seats).placement(placement);
+    let mut cases = 0;
+    for placement in [Placement::Free, Placement::Llc, Placement::Cpu] {
+        for by_handler in [true, false] {
+            let wanted: BTreeMap<usize, Numbers> =
+                cpus.iter().enumerate().map(|(seat, &cpu)| (seat, Numbers::from([cpu]))).collect();
+            let mut builder = builder(placement);
+            if by_handler {
+                let cpus = cpus.clone();
+                builder = builder.start_handler(move |seat| {
+                    set_mask(0, &[cpus[seat]].into()).expect("a thread may narrow its mask");
+                });
+            }
+            let pool = Watched::new(builder);
+            if !by_handler {
+                let words = |(seat, worker): (usize, Worker)| {
+                    [worker.thread.to_string(), list(&wanted[&seat])]
+                };
+                set_from_outside(
+                    setting,
+                    &pool.workers().into_iter().flat_map(words).collect::<Vec<_>>(),
+                );
+            }
+            assert_eq!(pool.masks(), wanted, "{placement}");
+            let known = !machine.nodes.is_empty() || !machine.caches.is_empty();
+            assert_eq!(pool.locality().is_on(), known, "{placement}: {}", pool.locality());
+            if known {
+                let seated = Seated::on_cpus(machine, pool.into(), &cpus);
+                for thief in [0, seats / 2, seats - 1] {
+                    empties_near_blocks_first(&seated, thief, Locality::Llc);
+                }
+            }
+            cases += 1;
+        }
+    }
+    // One worker that may run in several nodes, and nearness is not known.
+    let pool = Watched::new(builder(Placement::Llc));
+    let worker = pool.workers()[&(seats - 1)].thread;
+    set_from_outside(setting, &[worker.to_string(), list(&machine.allowed)]);
+    let in_one_node = places.len() == 1 || machine.usable_nodes().len() == 1;
+    assert_eq!(pool.locality().is_on(), in_one_node, "{}", pool.locality());
+    cases + coverage::each_once(&pool, Locality::Llc, 1000, |_| {})
+}
+
+/// Has another process set masks, if there is a program for it: arguments as for [`set_masks`].
+fn set_from_outside(setting: &Setting, arguments: &[String]) {
+    if let Some(program) = &setting.mask_setter {
+        let status = Command::new(program).arg(SET_MASKS).args(arguments).status();
+        assert!(status.expect("the program can be run").success());
+    } else {
+        set_masks(arguments).expect("masks can be set");
+    }
 }
 
 /// Sets the masks of threads: their numbers and CPU lists stand by turns.

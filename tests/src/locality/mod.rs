@@ -11,12 +11,14 @@
 //! | `placement` | masks of workers, at every width |
 //! | `callers` | where callers sit, and that their masks stay |
 //! | `coverage` | each iteration once |
+//! | `first_touch` | pages in the nodes of those who work on them |
 //! | `watched` | a pool whose workers the kernel is asked about |
 //! | `stage`, `near_first` | whose iterations a thread takes when it runs out of its own |
-//! | `masks` | masks, control groups and CPUs that change while loops run |
+//! | `masks` | masks that workers got before the first loop; masks, control groups and CPUs that change while loops run |
 
 mod callers;
 mod coverage;
+mod first_touch;
 pub mod kernel;
 mod masks;
 pub mod near_first;
@@ -54,7 +56,7 @@ pub struct Setting {
 pub type Check = fn(&Setting) -> usize;
 
 /// All checks by name, in the order in which they run.
-pub const CHECKS: [(&str, Check); 9] = [
+pub const CHECKS: [(&str, Check); 11] = [
     ("topology", topology::check),
     ("placement", placement::check),
     ("callers", callers::check),
@@ -62,6 +64,8 @@ pub const CHECKS: [(&str, Check); 9] = [
     ("near first", near_first::check_order),
     ("crossing", near_first::check_crossing),
     ("rescue", near_first::check_rescue),
+    ("first touch", first_touch::check),
+    ("found masks", masks::check_found),
     ("changed masks", masks::check_changed),
     ("changed CPUs", masks::check_changed_cpus),
 ];

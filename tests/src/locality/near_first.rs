@@ -35,6 +35,12 @@ impl Seated {
         Self { nearness: seats.clone().map(row).collect(), pool }
     }
 
+    /// A pool of this machine, each of whose workers is on one of these CPUs alone.
+    pub(super) fn on_cpus(machine: &Machine, pool: Pool, cpus: &[usize]) -> Self {
+        let row = |&from| cpus.iter().map(|&to| machine.nearness(from, to)).collect();
+        Self { nearness: cpus.iter().map(row).collect(), pool }
+    }
+
     /// A pool on this machine, with seats where the kernel says that the workers are.
     fn here(machine: &Machine, builder: PoolBuilder) -> Self {
         let probe = Watched::new(builder.clone());
@@ -58,7 +64,13 @@ impl Seated {
             other => other,
         };
         let mut victims: Vec<usize> = (0..seats).filter(|seat| *seat != thief).collect();
-        victims.sort_by_key(|seat| (nearness(seat), *seat));
+        // Of nodes at the same distance the next one first. A node goes by its first seat.
+        let node = |seat: usize| {
+            let same = |other: &usize| !matches!(self.nearness[seat][*other], Nearness::Remote(_));
+            (0..seats).find(same).unwrap_or(seat)
+        };
+        let onward = |seat: &usize| (node(*seat) < node(thief), node(*seat));
+        victims.sort_by_key(|seat| (nearness(seat), onward(seat), *seat));
         // Near ones from the thief onward; far ones turned by its rank, so that a node's thieves spread over them.
         let in_node = |seat: &usize| !matches!(self.nearness[thief][*seat], Nearness::Remote(_));
         let rank = (0..thief).filter(in_node).count();
@@ -116,18 +128,28 @@ pub(super) fn check_order(setting: &Setting) -> usize {
     for layout in [Layout::Compact, Layout::Spread] {
         for width in (2..cpus).step_by(cpus.div_ceil(8)) {
             let seated = Seated::here(machine, on(machine, width, Placement::Llc, layout));
-            for thief in [0, width - 1] {
-                empties_near_blocks_first(&seated, thief, Locality::Llc);
-                cases += 1;
-            }
+            // The caller stays where the pool has a seat: nearness is that of the one who looks.
+            thread::scope(|scope| {
+                scope.spawn(|| {
+                    let here = machine.place_of(last(machine));
+                    set_mask(0, &here).expect("a thread may narrow its mask");
+                    for thief in [0, width - 1] {
+                        empties_near_blocks_first(&seated, thief, Locality::Llc);
+                    }
+                });
+            });
+            cases += 2;
         }
     }
     cases
 }
 
 fn on(machine: &Machine, width: usize, placement: Placement, layout: Layout) -> PoolBuilder {
-    let near = *machine.allowed.last().expect("a process may use some CPU");
-    Pool::builder().threads(width).placement(placement).layout(layout).near(near)
+    Pool::builder().threads(width).placement(placement).layout(layout).near(last(machine))
+}
+
+fn last(machine: &Machine) -> usize {
+    *machine.allowed.last().expect("a process may use some CPU")
 }
 
 /// One loop on which a seat is let go, and all others are held.

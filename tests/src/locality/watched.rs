@@ -49,6 +49,12 @@ impl Watched {
     }
 }
 
+impl From<Watched> for Pool {
+    fn from(watched: Watched) -> Self {
+        watched.pool
+    }
+}
+
 impl Deref for Watched {
     type Target = Pool;
 

@@ -88,14 +88,14 @@ impl<T> Chunks<'_, T> {
     #[inline]
     pub fn window(&mut self, index: usize) -> Window<'_, T> {
         let size = self.area.per_iteration;
-        // Where the product wraps, the array has no such chunk, and what this gives instead is at worst that of an iteration of the
-        // same chunk of iterations.
-        let first = index.wrapping_mul(size);
+        let begin = index.saturating_mul(size);
+        // Of a window, that begins within a chunk, the rest of the chunk.
+        let first = begin.max(self.area.first);
         // Without a case for nothing, which would be an empty slice from elsewhere: so the compiler sees that whatever the window is,
         // it is a part of this, and overlaps with nothing else.
-        let offset = first.wrapping_sub(self.area.first).min(self.part.len());
+        let offset = (first - self.area.first).min(self.part.len());
         let rest = &mut self.part[offset..];
-        let len = rest.len().min(size);
+        let len = begin.saturating_add(size).saturating_sub(first).min(rest.len());
         let chunk = &mut rest[..len];
         Window::new(chunk, first, self.area)
     }

@@ -73,6 +73,7 @@ pub unsafe trait Indices<Part>: IndexedSource<Part> {
 }
 
 // SAFETY: the value at a position is the range's start plus the position; values above `i128::MAX` give `i128::MAX`.
+#[diagnostic::do_not_recommend]
 unsafe impl<T: Integer + ItemIndex<Whole>> Indices<Whole> for RangeSource<T>
 where
     Range<T>: DoubleEndedIterator<Item = T>,
@@ -86,6 +87,7 @@ where
 }
 
 // SAFETY: as for `RangeSource`.
+#[diagnostic::do_not_recommend]
 unsafe impl<T: Integer + ItemIndex<Whole>> Indices<Whole> for RangeInclusiveSource<T> {
     const STRIDE: Stride = Stride::Up;
 

@@ -1,14 +1,14 @@
 //! The part of an array that one iteration owns.
 
 use std::ops::{
-    Deref, DerefMut, Index, IndexMut, Range, RangeFrom, RangeFull, RangeInclusive, RangeTo,
-    RangeToInclusive,
+    Index, IndexMut, Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive,
 };
 
 use super::{Area, ParallelArray};
 
 /// The element that an iteration owns; `y[i]` with the loop's index.
-#[derive(Debug)]
+// Not `Debug`: what would be shown is not the array.
+#[allow(missing_debug_implementations, reason = "that")]
 pub struct Element<'a, T> {
     /// The element, or nothing.
     pub window: &'a mut [T],
@@ -63,8 +63,8 @@ impl<T> IndexMut<usize> for Element<'_, T> {
 
 /// The chunk that an iteration owns: `own(c.chunks(m))`.
 ///
-/// Indexing works with the array's ordinary indices; everything else that a slice can do is done to the chunk.
-#[derive(Debug)]
+/// It offers what means the same of the chunk as of the array: what takes the array's ordinary indices, and its length.
+#[allow(missing_debug_implementations, reason = "as of `Element`")]
 pub struct Window<'a, T> {
     /// The chunk.
     pub window: &'a mut [T],
@@ -97,16 +97,30 @@ impl<'a, T> Window<'a, T> {
         At { first: self.first, size: self.window.len(), area: self.area, each: false }
     }
 
-    /// The element with this index of the array, if it is in the window.
+    /// The element with this index of the array, if the array has one.
+    ///
+    /// # Panics
+    ///
+    /// If it is not in the window.
     #[inline]
+    #[track_caller]
     pub fn get(&self, index: usize) -> Option<&T> {
-        self.window.get(index.wrapping_sub(self.first))
+        (index < self.len()).then(|| &self.window[self.at().offset(index)])
     }
 
-    /// The element with this index of the array, if it is in the window.
+    /// The element with this index of the array, if the array has one.
+    ///
+    /// # Panics
+    ///
+    /// If it is not in the window.
     #[inline]
+    #[track_caller]
     pub fn get_mut(&mut self, index: usize) -> Option<&mut T> {
-        self.window.get_mut(index.wrapping_sub(self.first))
+        if index >= self.len() {
+            return None;
+        }
+        let offset = self.at().offset(index);
+        Some(&mut self.window[offset])
     }
 
     /// Swaps the elements with these indices of the array.
@@ -133,22 +147,6 @@ impl<T> ParallelArray for Window<'_, T> {
     #[inline]
     fn extent(&self) -> Option<(usize, usize)> {
         Some((self.first, self.area.whole()))
-    }
-}
-
-impl<T> Deref for Window<'_, T> {
-    type Target = [T];
-
-    #[inline]
-    fn deref(&self) -> &[T] {
-        self.window
-    }
-}
-
-impl<T> DerefMut for Window<'_, T> {
-    #[inline]
-    fn deref_mut(&mut self) -> &mut [T] {
-        self.window
     }
 }
 
@@ -242,7 +240,7 @@ impl At {
         }
     }
 
-    /// Where in the window the elements with these indices of the array stand; `..` is the window.
+    /// Where in the window the elements with these indices of the array stand; `..` is the whole array.
     ///
     /// # Panics
     ///
@@ -250,10 +248,7 @@ impl At {
     #[inline]
     #[track_caller]
     pub fn range<R: WindowRange>(self, range: R) -> Range<usize> {
-        let (start, end) = match (range.first(), range.end()) {
-            (None, None) => return 0..self.size,
-            (start, end) => (start.unwrap_or(0), end.unwrap_or(self.area.whole())),
-        };
+        let (start, end) = (range.first().unwrap_or(0), range.end().unwrap_or(self.area.whole()));
         let (from, to) = (start.wrapping_sub(self.first), end.wrapping_sub(self.first));
         if from <= to && to <= self.size {
             from..to

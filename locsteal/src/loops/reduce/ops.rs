@@ -18,6 +18,9 @@ use super::wrappers::{is_greater, is_less};
 /// crates.
 #[derive(Clone, Copy, Debug)]
 pub enum Add {}
+/// `reduce(+: v)` where the body subtracts from `v` as well, for every type with [`std::iter::Sum`], `+=` and `-=`.
+#[derive(Clone, Copy, Debug)]
+pub enum Difference {}
 /// `reduce(*: v)`, for every type with [`std::iter::Product`] and `*=`.
 #[derive(Clone, Copy, Debug)]
 pub enum Mul {}
@@ -60,8 +63,12 @@ pub struct Each<Op>(PhantomData<Op>);
 /// A loop of no iterations calls nothing, so that the variable keeps every bit.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be reduced with this operator",
-    note = "`+`, `*`, `&`, `|`, `^`, `min` and `max` work on numbers and on types that have the standard library's traits for \
-            them, `&&` and `||` on `bool`; for other types implement `locsteal::Reduce` and write `reduce(name)`"
+    note = "numbers can be reduced with `+`, `*`, `&`, `|`, `^`, `min` and `max`, `bool` with `&&` and `||`; for other types \
+            implement `locsteal::Reduce` and write `reduce(name)`",
+    note = "another type, or a type parameter, needs these traits, and `Send` and `Sync`: for `+` `std::iter::Sum` and \
+            `AddAssign`, and `SubAssign` if the body has `-=`; for `*` `std::iter::Product` and `MulAssign`; for `min` and `max` \
+            `PartialOrd` and `Clone`; for `&` `BitAndAssign` and `Clone`; for `|` `BitOrAssign` and `Clone`; for `^` `BitXor`, \
+            `BitXorAssign` and `Clone`"
 )]
 pub trait Reduction<Op>: Sync {
     /// What a participant accumulates into: `Self`, except for slices.
@@ -80,6 +87,7 @@ pub trait Reduction<Op>: Sync {
 
 macro_rules! by_assignment {
     ($op:ident for $t:ident: [$($bound:tt)*], $assign:tt, |$this:ident| $private:expr) => {
+        #[diagnostic::do_not_recommend]
         impl<$t: $($bound)* + Send + Sync> Reduction<$op> for $t {
             type Private = Self;
 
@@ -111,6 +119,7 @@ by_assignment!(BitXor for T: [ops::BitXor<Output = T> + BitXorAssign + Clone], ^
 
 macro_rules! extremum {
     ($op:ident, $better:ident) => {
+        #[diagnostic::do_not_recommend]
         impl<T: PartialOrd + Clone + Send + Sync> Reduction<$op> for T {
             type Private = Self;
 
@@ -163,6 +172,7 @@ macro_rules! logic {
 logic!(And, &=);
 logic!(Or, |=);
 
+#[diagnostic::do_not_recommend]
 impl<T: Reduce + Send + Sync> Reduction<Combine> for T {
     type Private = Self;
 

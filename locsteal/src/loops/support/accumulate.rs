@@ -5,6 +5,7 @@
 
 use std::marker::PhantomData;
 
+use crate::loops::reduce::balance::Balance;
 use crate::loops::reduce::ops::Reduction;
 
 /// What a participant keeps between its chunks.
@@ -64,6 +65,19 @@ impl<'a, Op, T: ?Sized> Accumulator<'a, Op, T> {
     pub fn whole(&self) -> Sum<Op, T, T>
     where
         T: Reduction<Op, Private = T> + Sized,
+    {
+        Sum {
+            value: Slot::new(self.variable.private()),
+            operator: PhantomData,
+            variable: PhantomData,
+        }
+    }
+
+    /// What a participant begins with, where the body adds to the variable and subtracts from it.
+    #[inline]
+    pub fn balance(&self) -> Sum<Op, T, Balance<T>>
+    where
+        T: Reduction<Op, Private = Balance<T>> + Sized,
     {
         Sum {
             value: Slot::new(self.variable.private()),

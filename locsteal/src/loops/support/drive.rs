@@ -1,6 +1,7 @@
 //! Running a marked loop: participants take chunks and run the chunk code on them.
 
 use std::marker::PhantomData;
+use std::mem::needs_drop;
 use std::ops::ControlFlow;
 
 use super::accumulate::Sums;
@@ -11,11 +12,13 @@ use super::leave::Ended;
 use super::tracker::Tracker;
 use crate::loops::builder::{self, Launch, search::Lowest};
 use crate::loops::drive::{Payload, Piece, Pieces};
+use crate::loops::participant::Participant;
 use crate::loops::progress::Progress;
 use crate::loops::reduce::{Leaves, Partials};
 use crate::loops::site::Site;
 use crate::loops::source::{IntoParallelSource, ParallelSource};
-use crate::{Locality, Pool, Schedule};
+use crate::sched::Ending;
+use crate::{Locality, Pool, Schedule, Stats};
 
 /// A marked loop over `S` whose items hold their index at `Part`, before it is run.
 #[must_use]
@@ -115,10 +118,25 @@ impl<'a, S, Part> Loop<'a, S, Part> {
         self.map(|inner| inner.progress(listener))
     }
 
+    /// `report = ..`
+    #[inline]
+    pub fn report(self, stats: &'a mut Stats) -> Self
+    where
+        S: ParallelSource,
+    {
+        self.map(|inner| inner.report(stats))
+    }
+
     /// `reduce(reproducible, ..)`, and reductions in loops that can be left.
     #[inline]
     pub fn ordered(self) -> Self {
         Self { ordered: true, ..self }
+    }
+
+    /// Reductions to a least or greatest value, where equal values may differ.
+    #[inline]
+    pub fn ordered_where(self, ordered: bool) -> Self {
+        Self { ordered, ..self }
     }
 }
 
@@ -188,9 +206,17 @@ impl<S: ParallelSource + Sync, Part> Loop<'_, S, Part> {
         sums: impl Fn() -> R + Sync,
         code: impl Fn(Frame<'_, S, Part>, &mut L, &mut R) -> Ended<E> + Sync,
     ) -> Finished<E, R> {
+        let Self { mut inner, ordered, .. } = self;
+        let ordered = ordered && !R::NONE;
+        // A source with drops of its own is left to the launcher, which sees to what happens when one of them panics.
+        if !ordered
+            && !needs_drop::<S>()
+            && let Some(len) = inner.plain()
+        {
+            return run_plain(inner.items(), len, &locals, &sums, &code);
+        }
         let mut finished: Finished<E, R> = Finished { left: None, sums: None };
-        let ordered = self.ordered && !R::NONE;
-        self.inner.drive_segments(|launch| {
+        inner.drive_segments(|launch| {
             let chunks = Chunks {
                 locals: &locals,
                 sums: &sums,
@@ -214,6 +240,29 @@ impl<S: ParallelSource + Sync, Part> Loop<'_, S, Part> {
         });
         finished
     }
+}
+
+/// Runs a loop of `len` positions as one chunk, on the calling thread.
+#[inline]
+fn run_plain<S: ParallelSource, Part, L, R, E>(
+    source: &S,
+    len: u64,
+    locals: &impl Fn() -> L,
+    sums: &impl Fn() -> R,
+    code: &impl Fn(Frame<'_, S, Part>, &mut L, &mut R) -> Ended<E>,
+) -> Finished<E, R> {
+    let ending = Ending::new();
+    let participant = Participant::alone(len, &ending);
+    let tracker = Tracker::new(&participant);
+    let (mut locals, mut sums) = (locals(), sums());
+    // SAFETY: these are all positions of the source, handed out once, and it stays where it is.
+    let frame = unsafe { Frame::new(source, &tracker, 0, 0..len) };
+    let ended = code(frame, &mut locals, &mut sums);
+    let left = match ended {
+        Ended::Left(how) => Some(how),
+        Ended::Through => None,
+    };
+    Finished { left, sums: Some(sums) }
 }
 
 /// What is done with the chunks of a segment.

@@ -9,8 +9,10 @@
 //! the arrays; it holds the body in an ordinary `for` loop.
 
 mod accumulate;
+mod by;
 mod code;
 mod drive;
+mod equals;
 mod fill;
 mod frame;
 mod inner;
@@ -18,11 +20,14 @@ mod items;
 mod leave;
 mod read;
 mod rows;
+pub mod standard;
 mod tracker;
 
 pub use accumulate::{Accumulator, Slot, Sum, Sums};
+pub use by::{By, ByAny, ByNumber, Unknown};
 pub use code::{Arrays, ChunkCode, Prepared, YieldCode};
 pub use drive::{Finished, Loop, dynamic_chunk, start, static_chunk};
+pub use equals::{AnyEquals, SameEquals};
 pub use fill::{Fill, Yield, nothing_left};
 pub use frame::{Frame, indexed, items};
 pub use inner::{Inner, RowReading, add, subtract};

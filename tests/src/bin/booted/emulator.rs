@@ -31,12 +31,23 @@ pub(crate) struct Emulator {
     folder: PathBuf,
 }
 
+/// How long a run may take.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    /// Until the first line is printed.
+    pub(crate) boot: Duration,
+    /// In all.
+    pub(crate) all: Duration,
+}
+
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     /// The emulator has ended by itself.
     Over,
     OutOfTime,
+    /// Not a line was printed: the machine has hung or crashed before its process 1 ran.
+    NeverUp,
 }
 
 impl Emulator {
@@ -86,18 +97,24 @@ impl Emulator {
     pub(crate) fn run(
         &self,
         recipe: &Recipe,
-        time: Duration,
+        limits: Limits,
         mut line: impl FnMut(&str),
     ) -> io::Result<End> {
-        let deadline = Instant::now() + time;
+        let start = Instant::now();
         std::fs::create_dir_all(&self.folder)?;
         let files = self.folder.join(format!("{}.initramfs", recipe.name));
         std::fs::write(&files, initramfs::pack(recipe)?)?;
         let mut child = Running(self.command(recipe, &files).spawn()?);
         let lines = lines_of(&mut child.0);
+        let mut up = false;
         let end = loop {
-            match lines.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
-                Ok(text) => line(text.trim_end()),
+            let limit = if up { limits.all } else { limits.boot };
+            match lines.recv_timeout(limit.saturating_sub(start.elapsed())) {
+                Ok(text) => {
+                    up = true;
+                    line(text.trim_end());
+                }
+                Err(_) if !up => break End::NeverUp,
                 Err(RecvTimeoutError::Timeout) => break End::OutOfTime,
                 Err(RecvTimeoutError::Disconnected) => break End::Over,
             }

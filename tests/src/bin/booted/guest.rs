@@ -20,6 +20,9 @@ pub(crate) const GROUP: &str = "/sys/fs/cgroup/checks";
 /// The line that ends the output of the checks; a number follows, 0 if all have passed.
 pub(crate) const END: &str = "end of checks:";
 
+/// The first line of the output.
+pub(crate) const UP: &str = "the machine is up";
+
 /// Never returns: switches the machine off.
 pub(crate) fn run(name: &str) -> ! {
     let outcome = Recipe::named(name)
@@ -40,6 +43,7 @@ fn make(recipe: &Recipe) -> io::Result<()> {
     {
         mount(kind, folder)?;
     }
+    writeln!(port()?, "{UP}")?;
     let off = cpu_list(recipe.offline);
     for cpu in (1..recipe.places()).filter(|cpu| !off.contains(cpu)) {
         fs::write(format!("/sys/devices/system/cpu/cpu{cpu}/online"), "1")?;
@@ -58,7 +62,7 @@ fn make(recipe: &Recipe) -> io::Result<()> {
 }
 
 fn check(recipe: &Recipe) -> io::Result<()> {
-    let mut port = File::options().write(true).open("/dev/ttyS1")?;
+    let mut port = port()?;
     let mut command = Command::new("/init");
     command.args(["checks", recipe.name]).stdin(Stdio::null());
     command.stdout(port.try_clone()?).stderr(port.try_clone()?);
@@ -77,6 +81,11 @@ fn check(recipe: &Recipe) -> io::Result<()> {
     // SAFETY: waits until the port has sent everything.
     unsafe { libc::tcdrain(port.as_raw_fd()) };
     Ok(())
+}
+
+/// Where the output goes.
+fn port() -> io::Result<File> {
+    File::options().write(true).open("/dev/ttyS1")
 }
 
 fn mount(kind: &str, folder: &str) -> io::Result<()> {

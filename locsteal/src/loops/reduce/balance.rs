@@ -1,0 +1,113 @@
+//! Sums that are added to and subtracted from.
+
+use std::iter;
+use std::ops::{Add, AddAssign, Sub, SubAssign};
+
+use super::ops::{Difference, Reduction};
+
+/// What has been added, and what has been subtracted: a part of a sum of a type that need not have numbers below zero.
+#[derive(Clone, Copy, Debug)]
+pub struct Balance<T> {
+    added: T,
+    taken: T,
+}
+
+impl<T: iter::Sum<T> + SubAssign> Balance<T> {
+    #[inline]
+    fn new() -> Self {
+        let nothing = || iter::empty::<T>().sum();
+        // The sum of nothing is -0.0 for floats; what is subtracted must begin with 0.0 to change nothing.
+        let (added, mut taken): (T, T) = (nothing(), nothing());
+        taken -= nothing();
+        Self { added, taken }
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: iter::Sum<T> + AddAssign + SubAssign + Send + Sync> Reduction<Difference> for T {
+    type Private = Balance<T>;
+
+    #[inline]
+    fn private(&self) -> Balance<T> {
+        Balance::new()
+    }
+
+    #[inline]
+    fn merge(earlier: &mut Balance<T>, later: Balance<T>) {
+        earlier.added += later.added;
+        earlier.taken += later.taken;
+    }
+
+    #[inline]
+    fn finish(&mut self, total: Balance<T>) {
+        *self += total.added;
+        *self -= total.taken;
+    }
+}
+
+/// Of a loop in the body of another that reduces the same variable.
+impl<T: iter::Sum<T> + AddAssign + SubAssign + Send + Sync> Reduction<Difference> for Balance<T> {
+    type Private = Self;
+
+    #[inline]
+    fn private(&self) -> Self {
+        Self::new()
+    }
+
+    #[inline]
+    fn merge(earlier: &mut Self, later: Self) {
+        <T as Reduction<Difference>>::merge(earlier, later);
+    }
+
+    #[inline]
+    fn finish(&mut self, total: Self) {
+        <T as Reduction<Difference>>::merge(self, total);
+    }
+}
+
+macro_rules! operations {
+    ($([$($lifetime:lifetime)?] $operand:ty;)*) => {$(
+        impl<$($lifetime,)? T: AddAssign<$operand>> AddAssign<$operand> for Balance<T> {
+            #[inline]
+            #[track_caller]
+            fn add_assign(&mut self, value: $operand) {
+                self.added += value;
+            }
+        }
+
+        impl<$($lifetime,)? T: AddAssign<$operand>> SubAssign<$operand> for Balance<T> {
+            #[inline]
+            #[track_caller]
+            fn sub_assign(&mut self, value: $operand) {
+                self.taken += value;
+            }
+        }
+
+        impl<$($lifetime,)? T: AddAssign<$operand>> Add<$operand> for Balance<T> {
+            type Output = Self;
+
+            #[inline]
+            #[track_caller]
+            fn add(mut self, value: $operand) -> Self {
+                self.added += value;
+                self
+            }
+        }
+
+        impl<$($lifetime,)? T: AddAssign<$operand>> Sub<$operand> for Balance<T> {
+            type Output = Self;
+
+            #[inline]
+            #[track_caller]
+            fn sub(mut self, value: $operand) -> Self {
+                self.taken += value;
+                self
+            }
+        }
+    )*};
+}
+
+operations! {
+    [] T;
+    ['a] &'a T;
+}
