@@ -31,6 +31,15 @@ pub(crate) enum Choice {
 const CHOICES: [Choice; 3] = [Choice::Serial, Choice::Static, Choice::Steal];
 
 impl Choice {
+    /// As in the clause `schedule`.
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            Self::Serial => "serial",
+            Self::Static => "static",
+            Self::Steal => "steal",
+        }
+    }
+
     pub(crate) const fn schedule(self) -> Schedule {
         match self {
             Self::Serial => Schedule::Serial,
@@ -233,6 +242,20 @@ impl Memory {
         let word = &self.0[class(len)];
         let lesson = Lesson::unpack(word.load(Relaxed));
         word.store(lesson.after(len, choice, ns).pack(), Relaxed);
+    }
+
+    /// The classes that loops were measured in: the least length of each, what it has settled on, if it has, and the
+    /// nanoseconds an iteration of [`CHOICES`].
+    pub(crate) fn known(
+        &self,
+    ) -> impl Iterator<Item = (u64, Option<Choice>, [(Choice, Option<f32>); 3])> {
+        let words = self.0.iter().map(|word| word.load(Relaxed)).enumerate();
+        words.filter(|&(_, word)| word != 0).map(|(class, word)| {
+            let lesson = Lesson::unpack(word);
+            let costs = lesson.cost.map(Cost::value);
+            let settled = (lesson.stage >= SETTLED).then(|| lesson.best());
+            (1 << (2 * class), settled, std::array::from_fn(|index| (CHOICES[index], costs[index])))
+        })
     }
 
     /// What the class of `len` would choose now, and the nanoseconds an iteration that it expects of serial, static
