@@ -143,6 +143,15 @@ guarded! {
         assert_eq!(i, i, "{}", x[i]);
         if i < x.len() { x[i] } else { 7 }
     }
+    compiled_under_a_condition |i, x| {
+        #[cfg(any())]
+        let value = x[i];
+        #[cfg(any())]
+        x[i];
+        #[cfg(not(any()))]
+        let value = if i < x.len() { x[i] } else { 7 };
+        value
+    }
     count_of_vec |i, x| { vec![1; if i < x.len() { x[i] } else { 7 }].len() }
     try_block_of_the_library |i, x| {
         let flow: ControlFlow<usize> = (|| {

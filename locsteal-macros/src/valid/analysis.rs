@@ -10,6 +10,7 @@ use syn::{Block, Expr, ExprForLoop, Item, Local, Macro};
 use super::arrays;
 use super::cx::{Control, Cx, Goes, Means, is_constant};
 use super::index::{Kind, judge};
+use super::leaks;
 use super::macros;
 use super::reductions;
 use super::rows::Serial;
@@ -17,7 +18,7 @@ use super::source;
 use super::walk::{self, Mode, Pass};
 use super::{Facts, LoopFacts, Reduction};
 use crate::ast::{Marks, NoNest, level_mut, levels};
-use crate::attr::{Clauses, Place};
+use crate::attr::{Clauses, Operator, Place};
 use crate::report::Report;
 
 pub(super) fn analyse(
@@ -296,9 +297,15 @@ impl Analysis<'_> {
             labels,
         };
         self.active.push(active);
-        if yields && let Some(syn::Stmt::Expr(value, None)) = expr.body.stmts.last() {
-            self.report_outward(value);
-        }
+        let combined: Vec<Place> = self
+            .active
+            .last()
+            .iter()
+            .flat_map(|active| &active.reductions)
+            .filter(|r| r.operator == Operator::Combine && !r.again)
+            .map(|r| r.place.clone())
+            .collect();
+        leaks::report(&combined, &expr.body, yields, self.report);
         walk::walk_block(self, &mut expr.body);
         self.cx.close();
         self.cx.leave();
@@ -502,11 +509,6 @@ impl Pass for Analysis<'_> {
     }
 
     fn exit(&mut self, expr: &mut Expr, _: Goes) {
-        if let Expr::Return(syn::ExprReturn { expr: Some(value), .. })
-        | Expr::Break(syn::ExprBreak { expr: Some(value), .. }) = &*expr
-        {
-            self.report_outward(&**value);
-        }
         if let Expr::Return(syn::ExprReturn { expr: Some(value), .. }) = &*expr
             && let Some(error) = self.cx.returns().and_then(unsendable)
         {
@@ -617,9 +619,6 @@ impl Pass for Analysis<'_> {
             && !active.standard.contains(&name)
         {
             active.standard.push(name);
-        }
-        if macros::shows(mac) {
-            self.report_outward(&mac.tokens);
         }
     }
 

@@ -76,6 +76,7 @@ unsafe impl<T: Integer + ItemIndex<Whole>> Indices<Whole> for RangeInclusiveSour
 }
 
 // SAFETY: as for `RangeSource`, in reverse order.
+#[diagnostic::do_not_recommend]
 unsafe impl<T: Word + ItemIndex<Whole>> Indices<Whole> for BackwardSource<T>
 where
     Range<T>: DoubleEndedIterator<Item = T>,
