@@ -149,8 +149,12 @@ guarded! {
         #[cfg(any())]
         x[i];
         #[cfg(not(any()))]
-        let value = if i < x.len() { x[i] } else { 7 };
-        value
+        let mut value = [if i < x.len() { x[i] } else { 7 }];
+        #[cfg(not(any()))]
+        {
+            value[i - i] += 1;
+        }
+        value[0] - 1
     }
     count_of_vec |i, x| { vec![1; if i < x.len() { x[i] } else { 7 }].len() }
     try_block_of_the_library |i, x| {

@@ -158,10 +158,13 @@ impl Analysis<'_> {
             return;
         }
         let clouded = self.cx.is_clouded(&place.root);
-        if self.cx.is_given_away(&place.root) && matches!(usage, Usage::Whole(_)) {
+        let binding = self.cx.find(&place.root);
+        // What a macro may have bound, or is bound under a condition, may be the body's own.
+        if self.cx.is_given_away(&place.root)
+            && (binding.is_none() || matches!(usage, Usage::Whole(_)))
+        {
             return;
         }
-        let binding = self.cx.find(&place.root);
         let mutable = binding.is_some_and(|binding| binding.mutable);
         let constant = binding.is_none() && is_constant(&place.root);
         if binding.is_none() && !is_constant(&place.root) && matches!(usage, Usage::Whole(_)) {

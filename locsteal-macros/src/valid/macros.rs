@@ -245,7 +245,7 @@ pub(crate) fn check(names: &[Ident], hidden: &TokenStream, span: Span) -> TokenS
         quote_spanned!(span=> use #name as #checked;)
     });
     quote_spanned! {span=>
-        #[allow(unused, clippy::all, clippy::pedantic, clippy::restriction)]
+        #[allow(unused_imports, clippy::wildcard_imports)]
         const _: () = {
             use #hidden::standard::*;
             #(#uses)*

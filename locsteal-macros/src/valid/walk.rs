@@ -104,8 +104,7 @@ fn is_conditional(stmt: &Stmt) -> bool {
         Stmt::Expr(expr, _) => first_attributes(expr),
         Stmt::Item(_) => &[],
     };
-    let words = ["cfg", "cfg_attr"];
-    attributes.iter().any(|attribute| words.iter().any(|word| attribute.path().is_ident(word)))
+    attributes.iter().any(|attribute| attribute.path().is_ident("cfg"))
 }
 
 /// The attributes before an expression, which stand at the first operand.
