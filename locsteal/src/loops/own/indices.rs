@@ -112,6 +112,7 @@ where
 }
 
 // SAFETY: as for `RangeSource`, at a multiple of the position.
+#[diagnostic::do_not_recommend]
 unsafe impl<T: Word + ItemIndex<Whole>> Indices<Whole> for SteppedSource<T>
 where
     Range<T>: DoubleEndedIterator<Item = T>,
