@@ -9,6 +9,11 @@
     unused_qualifications,
     clippy::items_after_statements,
     clippy::redundant_closure_call,
+    clippy::match_single_binding,
+    clippy::infallible_destructuring_match,
+    clippy::needless_range_loop,
+    clippy::range_plus_one,
+    clippy::trivially_copy_pass_by_ref,
     clippy::too_many_lines,
     reason = "odd bodies are what is tested"
 )]

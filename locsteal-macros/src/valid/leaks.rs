@@ -171,7 +171,7 @@ impl<'a> Visit<'a> for Leaks<'_> {
                 self.check_done(jump);
             }
             Expr::Continue(jump) if self.loops == 0 || jump.label.is_some() => {
-                self.check_done(jump)
+                self.check_done(jump);
             }
             Expr::Let(let_) => self.bind(&let_.pat, &let_.expr),
             _ => {}
