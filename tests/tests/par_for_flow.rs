@@ -3,6 +3,8 @@
 #![forbid(unsafe_code)]
 #![allow(
     clippy::never_loop,
+    clippy::eq_op,
+    clippy::diverging_sub_expression,
     clippy::needless_range_loop,
     clippy::question_mark,
     clippy::manual_let_else,
