@@ -86,6 +86,36 @@ fn calls_sites_are_told_apart_and_generic_functions_are_one() {
 }
 
 #[test]
+fn loops_are_listed_with_what_auto_has_learned() {
+    #[par_for]
+    fn add_one(values: &mut [u64], pool: &Pool) {
+        #[par_for(name = "learning", pool = pool)]
+        for i in 0..values.len() {
+            values[i] += 1;
+        }
+        #[par_for(schedule = static, name = "told", pool = pool)]
+        for i in 0..values.len() {
+            values[i] += 1;
+        }
+    }
+    let (pool, mut values) = (pool(2), vec![0; 5_000]);
+    for _ in 0..100 {
+        add_one(&mut values, &pool);
+    }
+    add_one(&mut values[..100], &pool);
+    let sites = locsteal::callsites();
+    let learning: Vec<_> = sites.iter().filter(|site| site.name == Some("learning")).collect();
+    let [short, long] = learning[..] else { panic!("two classes of lengths: {sites}") };
+    assert_eq!((short.size, short.decision), (Some(64), "still trying"));
+    assert_eq!(long.size, Some(4096));
+    assert!(["serial", "static", "steal"].contains(&long.decision), "{long}");
+    assert!(long.estimates.iter().any(|estimate| estimate.what == long.decision), "{long}");
+    assert!(long.place.file.ends_with("jobs.rs") && long.place == short.place);
+    // There is nothing to choose where the schedule is said.
+    assert!(sites.iter().all(|site| site.name != Some("told")), "{sites}");
+}
+
+#[test]
 fn small_jobs_come_to_run_inline_and_long_ones_do_not() {
     let pool = pool(2);
     for n in 0..5_000_u64 {

@@ -15,10 +15,10 @@ use std::fmt;
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 
-use super::auto::Memory;
 use super::drive::{Payload, Pieces, Segment, segments};
 use super::launch::{Label, MAX_LEN, Plan, Report};
 use super::progress::{Meter, Progress};
+use super::site::Site;
 use super::source::{Countable, IntoParallelSource, ParallelSource};
 use crate::pool::Pool;
 use crate::sched::{Locality, Schedule};
@@ -287,8 +287,8 @@ impl<'a, S: ParallelSource> Loop<'a, S> {
 
     /// Remembers in the place's own memory which schedule is best.
     #[inline]
-    pub(super) fn remembering(mut self, memory: &'static Memory) -> Self {
-        self.plan.memory = Some(memory);
+    pub(super) fn remembering(mut self, site: &'static Site) -> Self {
+        self.plan.site = Some(site);
         self
     }
 

@@ -5,8 +5,9 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::sync::{Mutex, PoisonError};
 
-use super::auto::{Choice, Decision, Memory};
+use super::auto::{Choice, Decision};
 use super::participant::Participant;
+use super::site::Site;
 use crate::clock::{self, ticks};
 use crate::pool::{Epoch, Lane, Notice, Pool, Shared, Ticket};
 use crate::sched::{Deal, Ending, Entry as SeatEntry, Kind, Locality, Schedule};
@@ -29,7 +30,7 @@ pub(crate) struct Plan<'a> {
     /// Where what is counted in this loop goes, besides the pool's counters.
     pub(crate) report: Option<&'a Report>,
     /// What [`Schedule::Auto`] learns from; `None`: it is [`Schedule::Steal`].
-    pub(crate) memory: Option<&'static Memory>,
+    pub(crate) site: Option<&'static Site>,
     /// What it has said, if it was asked already.
     pub(crate) decided: Option<Decision>,
 }
@@ -110,9 +111,9 @@ pub(crate) fn launch<E: Entry>(pool: &Pool, plan: &Plan<'_>, len: u64, entry: &E
     if len == 0 {
         return Outcome { exit: None, panic: None };
     }
-    match plan.memory {
-        Some(memory) if plan.schedule == Schedule::Auto => {
-            launch_by_experience(pool, plan, len, entry, memory)
+    match plan.site {
+        Some(site) if plan.schedule == Schedule::Auto => {
+            launch_by_experience(pool, plan, len, entry, site)
         }
         _ => launch_as_planned(pool, plan, len, entry),
     }
@@ -123,10 +124,10 @@ impl Plan<'_> {
     /// nothing to launch then. Where this says false, what `auto` decided stands in the plan.
     #[inline]
     pub(crate) fn is_plain(&mut self, pool: &Pool, len: u64) -> bool {
-        match (self.schedule, self.memory) {
+        match (self.schedule, self.site) {
             (Schedule::Serial, _) => {}
-            (Schedule::Auto, Some(memory)) => {
-                let Decision { choice, measured } = memory.decide(len);
+            (Schedule::Auto, Some(site)) => {
+                let Decision { choice, measured } = site.memory().decide(len);
                 self.decided = Some(Decision { choice, measured });
                 if choice != Choice::Serial || measured {
                     return false;
@@ -148,9 +149,9 @@ fn launch_by_experience<E: Entry>(
     plan: &Plan<'_>,
     len: u64,
     entry: &E,
-    memory: &Memory,
+    site: &'static Site,
 ) -> Outcome {
-    let Decision { choice, measured } = plan.decided.unwrap_or_else(|| memory.decide(len));
+    let Decision { choice, measured } = plan.decided.unwrap_or_else(|| site.memory().decide(len));
     let plan = Plan { schedule: choice.schedule(), ..*plan };
     if !measured {
         return launch_as_planned(pool, &plan, len, entry);
@@ -159,7 +160,7 @@ fn launch_by_experience<E: Entry>(
     let outcome = launch_as_planned(pool, &plan, len, entry);
     // A loop that was left early says little about those that are not.
     if outcome.exit.is_none() && outcome.panic.is_none() {
-        memory.learn(len, choice, clock::in_ns(ticks().saturating_sub(began)));
+        site.learn(len, choice, clock::in_ns(ticks().saturating_sub(began)));
     }
     outcome
 }

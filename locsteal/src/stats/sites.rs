@@ -23,6 +23,14 @@ impl Place {
     pub(crate) const fn new(file: &'static str, line: u32, column: u32) -> Self {
         Self { file, line, column }
     }
+
+    /// Reads `file:line:column`; what is no number is 0.
+    pub(crate) fn parse(text: &'static str) -> Self {
+        let mut parts = text.rsplitn(3, ':');
+        let mut number = || parts.next().and_then(|part| part.parse().ok()).unwrap_or(0);
+        let (column, line) = (number(), number());
+        Self { file: parts.next().unwrap_or(text), line, column }
+    }
 }
 
 impl fmt::Display for Place {
@@ -70,14 +78,16 @@ pub struct CallSiteReport {
     pub kind: SiteKind,
     /// Its name, if it was given one.
     pub name: Option<&'static str>,
-    /// The least size of the class, which goes up to less than twice of it: a job's weight, a loop's iterations. `None`
-    /// where no size was given.
+    /// The least size of the class: of a job's weight, which goes up to less than twice of it; or of a loop's
+    /// iterations, which go up to less than four times of it. `None` where no size was given.
     pub size: Option<u64>,
-    /// What is decided at present.
+    /// What is decided at present: for a job `inline` or `offload`; for a loop the schedule that `auto` has settled on,
+    /// `serial`, `static` or `steal`, or that it is `still trying`.
     pub decision: &'static str,
-    /// How often each decision was taken, and other counts.
+    /// How often each decision was taken, and other counts. Loops count nothing here, since that would cost time.
     pub counts: Vec<(&'static str, u64)>,
-    /// The times that the decision is taken from, as far as they are known.
+    /// The times that the decision is taken from, as far as they are known. For a loop: how long one of the class's
+    /// least size takes under each schedule.
     pub estimates: Vec<Estimate>,
 }
 
@@ -94,11 +104,11 @@ impl fmt::Display for CallSiteReport {
         if let Some(size) = self.size {
             write!(f, " of size {size}")?;
         }
-        write!(f, ": {} (", self.decision)?;
+        write!(f, ": {}", self.decision)?;
         for (index, (what, count)) in self.counts.iter().enumerate() {
-            write!(f, "{}{count} {what}", if index == 0 { "" } else { ", " })?;
+            write!(f, "{}{count} {what}", if index == 0 { " (" } else { ", " })?;
         }
-        f.write_str(")")?;
+        f.write_str(if self.counts.is_empty() { "" } else { ")" })?;
         for Estimate { what, time } in &self.estimates {
             write!(f, "; {what} {time:.1?}")?;
         }
@@ -159,8 +169,9 @@ pub(crate) fn list(site: &'static dyn Listed) {
     SITES.lock().unwrap_or_else(PoisonError::into_inner).push(site);
 }
 
-/// What was decided at each call site so far, and from which estimates: where a job ran inline and where it was
-/// offloaded.
+/// What was decided at each call site so far, and from which estimates: where jobs run inline and where they are
+/// offloaded, and which schedule marked loops under `auto` are run with. Call sites that leave the library no choice
+/// tell nothing.
 ///
 /// A snapshot; call sites that were not reached yet are not in it.
 ///

@@ -12,6 +12,7 @@
 //! | `callers` | where callers sit, and that their masks stay |
 //! | `coverage` | each iteration once |
 //! | `first_touch` | pages in the nodes of those who work on them |
+//! | `jobs` | jobs near their submitters, and how many threads are pinned at once |
 //! | `watched` | a pool whose workers the kernel is asked about |
 //! | `stage`, `near_first` | whose iterations a thread takes when it runs out of its own |
 //! | `masks` | masks that workers got before the first loop; masks, control groups and CPUs that change while loops run |
@@ -19,6 +20,7 @@
 mod callers;
 mod coverage;
 mod first_touch;
+mod jobs;
 pub mod kernel;
 mod masks;
 pub mod near_first;
@@ -56,7 +58,7 @@ pub struct Setting {
 pub type Check = fn(&Setting) -> usize;
 
 /// All checks by name, in the order in which they run.
-pub const CHECKS: [(&str, Check); 11] = [
+pub const CHECKS: [(&str, Check); 13] = [
     ("topology", topology::check),
     ("placement", placement::check),
     ("callers", callers::check),
@@ -65,6 +67,8 @@ pub const CHECKS: [(&str, Check); 11] = [
     ("crossing", near_first::check_crossing),
     ("rescue", near_first::check_rescue),
     ("first touch", first_touch::check),
+    ("jobs, idle", jobs::check_idle),
+    ("jobs, all at once", jobs::check_load),
     ("found masks", masks::check_found),
     ("changed masks", masks::check_changed),
     ("changed CPUs", masks::check_changed_cpus),

@@ -35,7 +35,7 @@ pub fn start<'a, Part, I: IntoParallelSource>(
     site: &'static Site,
     over: I,
 ) -> Loop<'a, I::Source, Part> {
-    let inner = builder::source(over).name(site.label()).remembering(site.memory());
+    let inner = builder::source(over).name(site.label()).remembering(site);
     Loop { inner, ordered: false, part: PhantomData }
 }
 
