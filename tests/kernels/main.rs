@@ -49,7 +49,7 @@ mod directions;
 mod matrices;
 mod vectors;
 
-const KERNELS: [(&str, Kernel); 19] = [
+const KERNELS: [(&str, Kernel); 16] = [
     ("axpy", vectors::axpy),
     ("stencil", vectors::stencil),
     ("stencil of bytes", vectors::stencil_of_bytes),
@@ -66,9 +66,6 @@ const KERNELS: [(&str, Kernel); 19] = [
     ("matrix row", matrices::matrix_row),
     ("table", matrices::table),
     ("plate", matrices::plate),
-    ("joined table", matrices::joined_table),
-    ("joined plate", matrices::joined_plate),
-    ("joined chunks", matrices::joined_chunks),
 ];
 
 /// The instructions that a whole run of this program takes.

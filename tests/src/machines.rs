@@ -4,10 +4,13 @@
 //! `topology --capture FILE`. They were taken from Linux guests of an emulator; what is known of them
 //! is what the guest was made of, not what was read.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::{fs, io};
 
-use locsteal::{CpuSet, Topology, TopologySnapshot};
+use locsteal::{CpuSet, Pool, Topology, TopologySnapshot};
+
+use crate::locality::kernel::Nearness;
 
 /// What is known of a machine.
 #[derive(Clone, Copy, Debug)]
@@ -28,6 +31,8 @@ pub struct Machine {
     pub distances: &'static [&'static [u32]],
     /// The CPUs of each core, where one has more than one.
     pub cores: &'static str,
+    /// Seats of a pool by default, if not as many as CPUs: the control group's limit is in no topology file.
+    pub seats: Option<usize>,
 }
 
 const ONE_NODE: &[&[u32]] = &[&[10]];
@@ -41,6 +46,7 @@ const PLAIN: Machine = Machine {
     nodes: &[(0, "0-7")],
     distances: ONE_NODE,
     cores: "",
+    seats: None,
 };
 
 /// Every machine that there is a snapshot of.
@@ -210,7 +216,8 @@ pub const MACHINES: &[Machine] = &[
         distances: &[&[10, 32], &[32, 10]],
         ..PLAIN
     },
-    Machine { name: "quota", ..PLAIN },
+    // In a control group with the time of two CPUs.
+    Machine { name: "quota", seats: Some(2), ..PLAIN },
     // The second hardware threads are numbered last.
     Machine {
         name: "smt",
@@ -263,6 +270,43 @@ impl Machine {
         let text =
             fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         text.parse().unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    }
+
+    /// What the library makes of its snapshot: the CPUs, domains, nodes, how near all others are to the first CPU, and the
+    /// pool by default, as in the table of `docs/machines.md`.
+    ///
+    /// # Panics
+    ///
+    /// If there is no snapshot, or it cannot be read.
+    pub fn facts(&self) -> [String; 5] {
+        let topology = self.snapshot().topology();
+        let sets = |sets: Vec<&CpuSet>| {
+            sets.into_iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
+        };
+        let mut others = topology.cpus().iter();
+        let first = others.next().expect("a machine has a CPU");
+        let (domain, node) = (topology.domain_of(first), topology.node_of(first));
+        let mut tiers: BTreeMap<Nearness, usize> = BTreeMap::new();
+        for cpu in others {
+            let near = match (node, topology.node_of(cpu)) {
+                (Some(a), Some(b)) if a != b => Nearness::Remote(topology.distance(a, b)),
+                _ if domain.is_some() && topology.domain_of(cpu) == domain => Nearness::Cache,
+                _ => Nearness::Node,
+            };
+            *tiers.entry(near).or_default() += 1;
+        }
+        let tiers: Vec<String> =
+            tiers.iter().map(|(near, count)| format!("{count} {near}")).collect();
+        let seats = self.seats.unwrap_or(topology.cpus().len());
+        let pool =
+            Pool::builder().threads(seats).topology(topology.clone()).plan().expect("a plan");
+        [
+            topology.cpus().to_string(),
+            sets(topology.domains().iter().map(locsteal::Domain::cpus).collect()),
+            sets(topology.nodes().iter().map(locsteal::Node::cpus).collect()),
+            tiers.join(", "),
+            format!("{} seats, {}", pool.threads(), pool.placement()),
+        ]
     }
 
     /// Compares a topology with what is known, as far as these CPUs are concerned.

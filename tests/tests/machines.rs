@@ -131,3 +131,16 @@ fn a_machine_prints_as_a_tree() {
          \x20   domain 2: CPUs 5, L3"
     );
 }
+
+/// Its rows are printed by `booted all`; those of machines that are not booted, and all that snapshots can tell of the others,
+/// by `booted snapshots`.
+#[test]
+fn the_table_of_machines_tells_what_is_read() {
+    let page = include_str!("../../docs/machines.md");
+    for machine in MACHINES {
+        let cells = machine.facts().map(|fact| if fact.is_empty() { "-".into() } else { fact });
+        let start = format!("| `{}` | {} |", machine.name, cells.join(" | "));
+        let rows = page.lines().filter(|line| line.starts_with(&start)).count();
+        assert_eq!(rows, 1, "docs/machines.md has no row, or two, that begin `{start}`");
+    }
+}

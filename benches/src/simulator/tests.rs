@@ -93,7 +93,9 @@ fn local_first_is_a_tenth_faster_on_two_nodes_and_never_slower() {
 
 #[test]
 fn late_workers_and_stragglers_cost_no_more_than_the_rules_allow() {
-    for case in trouble::cases(&setting(1, 2), &[64], &[20_000.0, 200_000.0]) {
+    let few = trouble::cases(&setting(1, 2), &[64], &[20_000.0, 200_000.0, 2_000_000.0]);
+    let many = trouble::cases(&setting(1, 2), &[1024], &[20_000.0, 200_000.0]);
+    for case in few.into_iter().chain(many) {
         assert!(
             case.cost <= case.bound,
             "{} of {} with blocks of {} ns: {} ns, allowed are {}",

@@ -260,7 +260,8 @@ impl Memory {
 
     /// What the class of `len` would choose now, and the nanoseconds an iteration that it expects of serial, static
     /// and stealing loops.
-    pub(crate) fn expectation(&self, len: u64) -> (Choice, [Option<f32>; 3]) {
+    #[cfg(all(test, not(loom)))]
+    fn expectation(&self, len: u64) -> (Choice, [Option<f32>; 3]) {
         let lesson = Lesson::unpack(self.0[class(len)].load(Relaxed));
         (lesson.best(), lesson.cost.map(Cost::value))
     }

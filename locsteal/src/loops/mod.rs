@@ -1,5 +1,4 @@
 //! Loops.
-#![allow(dead_code, reason = "skeleton")]
 
 mod auto;
 pub(crate) mod builder;

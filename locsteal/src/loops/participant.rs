@@ -116,14 +116,6 @@ impl<'a> Participant<'a> {
         chunk
     }
 
-    /// The seat that the participant sits in: below the loop's width, unique within the loop.
-    pub(crate) fn seat(&self) -> usize {
-        match &self.work {
-            Work::Alone(_) => 0,
-            Work::Shared { walk, .. } => walk.seat(),
-        }
-    }
-
     /// Positions at or above this one need not be started any more (`u64::MAX`: nothing has ended the loop yet).
     /// One relaxed load of a line that is written only when a loop is left early.
     #[inline]

@@ -18,6 +18,7 @@ mod position_set;
 mod ranges;
 mod slices;
 mod slices_mut;
+mod stepped;
 #[cfg(test)]
 mod tests;
 
@@ -33,6 +34,7 @@ pub use owned::{OwnedArray, OwnedChunk, OwnedVec};
 pub use ranges::{RangeInclusiveSource, RangeSource};
 pub use slices::{ChunksExactSource, ChunksSource, ParallelSlice, SliceSource, WindowsSource};
 pub use slices_mut::{ChunksExactMutSource, ChunksMutSource, ParallelSliceMut, SliceMutSource};
+pub use stepped::{SteppedChunk, SteppedSource};
 
 pub(crate) use owned::drop_elements;
 pub(crate) use position_set::PositionSet;

@@ -169,6 +169,7 @@ impl Walk {
         }
     }
 
+    #[cfg(all(test, not(loom)))]
     pub(crate) fn seat(&self) -> usize {
         self.thief.seat
     }

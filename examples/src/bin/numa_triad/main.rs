@@ -100,7 +100,7 @@ fn run(options: &Options) -> Result<(), Mismatch> {
         .build()
         .expect("nothing was asked for that cannot be had");
     let plan = Pool::builder().placement(Placement::Llc).plan().expect("as above");
-    let nodes: Vec<usize> = plan.topology().nodes().iter().map(|node| node.id()).collect();
+    let nodes: Vec<usize> = plan.topology().nodes().iter().map(locsteal::Node::id).collect();
     println!("threads: {}, NUMA nodes: {}\n{}", pool.threads(), nodes.len(), pool.locality());
     match nodes.len() {
         0 => println!("this system shows no nodes: it cannot be told where memory is"),

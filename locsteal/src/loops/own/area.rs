@@ -91,13 +91,12 @@ impl<T> Chunks<'_, T> {
         let begin = index.saturating_mul(size);
         // Of a window, that begins within a chunk, the rest of the chunk.
         let first = begin.max(self.area.first);
-        let chunk = match self.part.get_mut(first - self.area.first..) {
-            Some(rest) => {
-                let len = begin.saturating_add(size).saturating_sub(first).min(rest.len());
-                &mut rest[..len]
-            }
-            None => &mut [],
-        };
+        // Without a case for nothing, which would be an empty slice from elsewhere: so the compiler sees that whatever the window is,
+        // it is a part of this, and overlaps with nothing else.
+        let offset = (first - self.area.first).min(self.part.len());
+        let rest = &mut self.part[offset..];
+        let len = begin.saturating_add(size).saturating_sub(first).min(rest.len());
+        let chunk = &mut rest[..len];
         Window::new(chunk, first, self.area)
     }
 }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::loops::source::{
     BackwardSource, Enumerate, First, IndexedSource, Integer, ParallelSource, RangeInclusiveSource,
-    RangeSource, Rev, Second, Skip, StepBy, Take, Whole, Word, Zip,
+    RangeSource, Rev, Second, Skip, StepBy, SteppedSource, Take, Whole, Word, Zip,
 };
 
 /// How the index changes from one position to the next.
@@ -48,6 +48,28 @@ pub unsafe trait Indices<Part>: IndexedSource<Part> {
     /// The index at a position as [`ItemIndex`] takes it from the item, by the same computation: so that the compiler sees that
     /// the two are the same.
     fn item_index(&self, position: u128) -> usize;
+
+    /// The lowest index at the positions `first..=last` as items have it. There are some.
+    #[inline]
+    fn low_item(&self, first: u128, last: u128) -> usize {
+        match Self::STRIDE {
+            Stride::Up => self.item_index(first),
+            Stride::Down => self.item_index(last),
+            Stride::Steps => self.index(first).min(self.index(last)) as usize,
+        }
+    }
+
+    /// How many indices there are from the lowest to the highest at the positions `first..=last`.
+    #[inline]
+    fn span(&self, first: u128, last: u128) -> u64 {
+        match Self::STRIDE {
+            Stride::Up | Stride::Down => (last - first) as u64 + 1,
+            Stride::Steps => {
+                let span = self.index(first).abs_diff(self.index(last));
+                u64::try_from(span).unwrap_or(u64::MAX).saturating_add(1)
+            }
+        }
+    }
 }
 
 // SAFETY: the value at a position is the range's start plus the position; values above `i128::MAX` give `i128::MAX`.
@@ -85,6 +107,29 @@ where
     #[inline]
     fn item_index(&self, position: u128) -> usize {
         self.value(position).index()
+    }
+}
+
+// SAFETY: as for `RangeSource`, at a multiple of the position.
+unsafe impl<T: Word + ItemIndex<Whole>> Indices<Whole> for SteppedSource<T>
+where
+    Range<T>: DoubleEndedIterator<Item = T>,
+{
+    const STRIDE: Stride = Stride::Steps;
+
+    #[inline]
+    fn item_index(&self, position: u128) -> usize {
+        self.value(position).index()
+    }
+
+    #[inline]
+    fn low_item(&self, first: u128, _last: u128) -> usize {
+        self.item_index(first)
+    }
+
+    #[inline]
+    fn span(&self, first: u128, last: u128) -> u64 {
+        SteppedSource::span(self, first, last)
     }
 }
 

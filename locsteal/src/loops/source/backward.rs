@@ -27,20 +27,44 @@ pub trait Word: Integer {
     #[doc(hidden)]
     #[must_use]
     fn back(self, steps: u128) -> Self;
+
+    /// The value that is `steps` after `self`.
+    ///
+    /// # Safety
+    ///
+    /// It exists.
+    #[doc(hidden)]
+    unsafe fn ahead(self, steps: u64) -> Self;
 }
 
 macro_rules! words {
-    ($($t:ty),*) => {$(
+    ($($t:ty: $wide:ty),* $(,)?) => {$(
         impl Word for $t {
             #[inline]
             fn back(self, steps: u128) -> Self {
                 self.wrapping_sub(steps as Self)
             }
+
+            #[inline]
+            unsafe fn ahead(self, steps: u64) -> Self {
+                let wide = (self as $wide).wrapping_add(steps as $wide);
+                // A body that goes back to a wide index gets this one, and not the lower half of it.
+                // SAFETY: as the caller promises, the sum is a value of the type, and `$wide` holds all of them.
+                unsafe {
+                    std::hint::assert_unchecked(
+                        wide >= <$t>::MIN as $wide && wide <= <$t>::MAX as $wide,
+                    );
+                }
+                wide as $t
+            }
         }
     )*};
 }
 
-words!(u8, i8, u16, i16, u32, i32, u64, i64, usize, isize);
+words!(
+    u8: u64, u16: u64, u32: u64, u64: u64, usize: u64,
+    i8: i64, i16: i64, i32: i64, i64: i64, isize: i64,
+);
 
 impl<T: Word> RangeSource<T>
 where
@@ -86,7 +110,8 @@ where
 
     #[inline]
     unsafe fn chunk(&self, first: u128, last: u128) -> BackwardChunk<T> {
-        BackwardChunk { lowest: self.value(last), left: (last - first) as u64 + 1 }
+        let count = (last - first) as u64 + 1;
+        BackwardChunk { lowest: self.value(last), left: count, count }
     }
 }
 
@@ -123,8 +148,10 @@ where
 #[derive(Clone, Debug)]
 pub struct BackwardChunk<T> {
     lowest: T,
-    /// How many values there are, from the lowest one on.
+    /// How many values there are, from the lowest one on. They exist: a chunk is made of a part of a range, and only gets shorter.
     left: u64,
+    /// How many they were when the chunk was made: what it owns of an array is as long.
+    count: u64,
 }
 
 impl<T: Word> Iterator for BackwardChunk<T> {
@@ -133,7 +160,11 @@ impl<T: Word> Iterator for BackwardChunk<T> {
     #[inline]
     fn next(&mut self) -> Option<T> {
         self.left = self.left.checked_sub(1)?;
-        Some(self.lowest.forward(u128::from(self.left)))
+        // SAFETY: there never were more left than at first; and the value exists, as it is one of those that were left.
+        Some(unsafe {
+            std::hint::assert_unchecked(self.left < self.count);
+            self.lowest.ahead(self.left)
+        })
     }
 
     #[inline]

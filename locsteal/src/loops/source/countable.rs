@@ -39,6 +39,10 @@ pub trait Integer: Countable {
     /// The value, or `i128::MAX` if it is larger than that.
     #[doc(hidden)]
     fn saturating_i128(self) -> i128;
+
+    /// How many steps `later` is after `self`, which must not be larger, or `usize::MAX` if that is less.
+    #[doc(hidden)]
+    fn saturating_steps_to(self, later: Self) -> usize;
 }
 
 macro_rules! countable_integers {
@@ -69,6 +73,17 @@ macro_rules! countable_integers {
             #[inline]
             fn saturating_i128(self) -> i128 {
                 i128::try_from(self).unwrap_or(i128::MAX)
+            }
+
+            #[inline]
+            fn saturating_steps_to(self, later: Self) -> usize {
+                // Where it fits, without a case for what does not that the compiler would have to see through.
+                let steps = later.wrapping_sub(self) as $wide;
+                if size_of::<$t>() <= size_of::<usize>() {
+                    steps as usize
+                } else {
+                    usize::try_from(steps).unwrap_or(usize::MAX)
+                }
             }
         }
 

@@ -126,11 +126,7 @@ impl<'a, S, Part> Frame<'a, S, Part> {
     where
         S: Indices<Part>,
     {
-        match S::STRIDE {
-            Stride::Up => self.source.item_index(self.first),
-            Stride::Down => self.source.item_index(self.last()),
-            Stride::Steps => self.low() as usize,
-        }
+        self.source.low_item(self.first, self.last())
     }
 
     /// The highest index of the items.
@@ -148,14 +144,7 @@ impl<'a, S, Part> Frame<'a, S, Part> {
     where
         S: Indices<Part>,
     {
-        match S::STRIDE {
-            Stride::Up | Stride::Down => self.count,
-            Stride::Steps if self.count == 0 => 0,
-            Stride::Steps => {
-                let span = self.source.index(self.first).abs_diff(self.source.index(self.last()));
-                u64::try_from(span).unwrap_or(u64::MAX).saturating_add(1)
-            }
-        }
+        if self.count == 0 { 0 } else { self.source.span(self.first, self.last()) }
     }
 
     /// Each iteration is certain to index an array that it owns by element, as the body does `at` this place.

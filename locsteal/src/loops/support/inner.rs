@@ -14,26 +14,26 @@ use crate::loops::source::{Integer, Whole};
 /// A serial loop over a range, before it runs.
 pub struct Inner<T> {
     range: Range<T>,
-    count: usize,
 }
 
 impl<T: Integer + ItemIndex<Whole>> Inner<T> {
     /// The loop over `range`.
     #[inline]
     pub fn new(range: Range<T>) -> Self {
-        let count = if range.start < range.end {
-            // More iterations than `usize` counts are more than any array has elements.
-            usize::try_from(range.start.steps_to(range.end)).unwrap_or(usize::MAX)
-        } else {
-            0
-        };
-        Self { range, count }
+        Self { range }
     }
 
     /// Whether there are no iterations.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.count == 0
+        self.range.is_empty()
+    }
+
+    /// How many iterations there are. There are some.
+    #[inline]
+    fn count(&self) -> usize {
+        // More iterations than `usize` counts are more than any array has elements.
+        self.range.start.saturating_steps_to(self.range.end)
     }
 
     /// The index plus `shift` of the first iteration, as the body computes it.
@@ -52,7 +52,7 @@ impl<T: Integer + ItemIndex<Whole>> Inner<T> {
         let first = self.first(shift);
         let indices = window.indices();
         let skip = first.wrapping_sub(indices.start);
-        match elements.get_mut(skip..).and_then(|rest| rest.get_mut(..self.count)) {
+        match elements.get_mut(skip..).and_then(|rest| rest.get_mut(..self.count())) {
             Some(row) => window.narrow(row, first),
             None => {
                 outside(window, if first < indices.start { first } else { first.max(indices.end) })
@@ -119,7 +119,7 @@ impl<'r, E> Slice<'r, E> {
         at: &'static str,
     ) -> View<'r, E> {
         let first = inner.first(shift);
-        match self.view_from(inner.range.start.index(), shift, inner.count) {
+        match self.view_from(inner.range.start.index(), shift, inner.count()) {
             Some(view) => view,
             None => too_short(name, first, self.len(), at),
         }

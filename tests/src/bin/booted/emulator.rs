@@ -19,9 +19,10 @@ const PROGRAM: &str = "qemu-system-x86_64";
 const CPU: &str = "max,vendor=GenuineIntel,family=6,model=85,stepping=7,l3-cache=on,cx16=off";
 
 /// One CPU is started by the kernel and the others by process 1, which is far faster than CPUs that wait for each
-/// other while they are emulated in turn. The clock is trusted and not measured, for it is an emulated one.
+/// other while they are emulated in turn. The clock is trusted and not measured, for it is an emulated one. Pages stay where
+/// they were first touched.
 const KERNEL: &str = "console=ttyS0 quiet panic=-1 nokaslr mitigations=off maxcpus=1 tsc=reliable no_timer_check \
-     random.trust_cpu=on nowatchdog rcupdate.rcu_cpu_stall_suppress=1 rcupdate.rcu_expedited=1";
+     random.trust_cpu=on numa_balancing=disable nowatchdog rcupdate.rcu_cpu_stall_suppress=1 rcupdate.rcu_expedited=1";
 
 /// What booting needs and where it is.
 pub(crate) struct Emulator {
@@ -29,6 +30,14 @@ pub(crate) struct Emulator {
     kernel: PathBuf,
     /// For files that live as long as a run, and for the kernel's messages.
     folder: PathBuf,
+}
+
+/// A program to run in place of the checks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Other<'a> {
+    pub(crate) program: &'a Path,
+    /// Without blanks, since they come to the guest as its kernel's.
+    pub(crate) arguments: &'a [&'a str],
 }
 
 /// How long a run may take.
@@ -92,19 +101,20 @@ impl Emulator {
         }
     }
 
-    /// Boots a machine, hands on each line that its checks print, and returns when the machine is off or the time
-    /// is up.
+    /// Boots a machine, hands on each line that its checks print, or those of another program in their place, and returns
+    /// when the machine is off or the time is up.
     pub(crate) fn run(
         &self,
         recipe: &Recipe,
+        other: Option<&Other<'_>>,
         limits: Limits,
         mut line: impl FnMut(&str),
     ) -> io::Result<End> {
         let start = Instant::now();
         std::fs::create_dir_all(&self.folder)?;
         let files = self.folder.join(format!("{}.initramfs", recipe.name));
-        std::fs::write(&files, initramfs::pack(recipe)?)?;
-        let mut child = Running(self.command(recipe, &files).spawn()?);
+        std::fs::write(&files, initramfs::pack(recipe, other.map(|other| other.program))?)?;
+        let mut child = Running(self.command(recipe, other, &files).spawn()?);
         let lines = lines_of(&mut child.0);
         let mut up = false;
         let end = loop {
@@ -129,7 +139,7 @@ impl Emulator {
         self.folder.join(format!("{}.console", recipe.name))
     }
 
-    fn command(&self, recipe: &Recipe, files: &Path) -> Command {
+    fn command(&self, recipe: &Recipe, other: Option<&Other<'_>>, files: &Path) -> Command {
         let [sockets, dies, cores, threads] = recipe.shape;
         let places = recipe.places();
         let mut command = Command::new("nice");
@@ -144,7 +154,10 @@ impl Emulator {
         ]);
         command.args(memory(recipe));
         command.arg("-kernel").arg(&self.kernel).arg("-initrd").arg(files);
-        let arguments = format!("{KERNEL} {} -- guest {}", recipe.kernel, recipe.name);
+        let mut arguments = format!("{KERNEL} {} -- guest {}", recipe.kernel, recipe.name);
+        if let Some(other) = other {
+            arguments = format!("{arguments} {}", other.arguments.join(" "));
+        }
         command.args(["-append", &arguments]);
         // The kernel's messages go out by the first serial port, the checks' output by the second one.
         let mut console = OsString::from("file:");

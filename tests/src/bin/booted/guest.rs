@@ -11,6 +11,7 @@ use std::process::{Command, Stdio};
 
 use locsteal_tests::locality::kernel::{cpu_list, set_mask};
 
+use crate::initramfs::OTHER;
 use crate::machines::Recipe;
 
 const GROUPS: &str = "/sys/fs/cgroup";
@@ -24,10 +25,10 @@ pub(crate) const END: &str = "end of checks:";
 pub(crate) const UP: &str = "the machine is up";
 
 /// Never returns: switches the machine off.
-pub(crate) fn run(name: &str) -> ! {
+pub(crate) fn run(name: &str, arguments: &[&str]) -> ! {
     let outcome = Recipe::named(name)
         .ok_or_else(|| io::Error::other(format!("no machine is named {name}")))
-        .and_then(|recipe| make(recipe).and_then(|()| check(recipe)));
+        .and_then(|recipe| make(recipe).and_then(|()| check(recipe, arguments)));
     if let Err(error) = outcome {
         // To the console, which is shown when the last line is missing.
         eprintln!("cannot make {name}: {error}");
@@ -61,10 +62,18 @@ fn make(recipe: &Recipe) -> io::Result<()> {
     Ok(())
 }
 
-fn check(recipe: &Recipe) -> io::Result<()> {
+/// Runs the checks, or the other program if there is one.
+fn check(recipe: &Recipe, arguments: &[&str]) -> io::Result<()> {
     let mut port = port()?;
-    let mut command = Command::new("/init");
-    command.args(["checks", recipe.name]).stdin(Stdio::null());
+    let mut command;
+    if Path::new(OTHER).exists() {
+        command = Command::new(OTHER);
+        command.args(arguments);
+    } else {
+        command = Command::new("/init");
+        command.args(["checks", recipe.name]);
+    }
+    command.stdin(Stdio::null());
     command.stdout(port.try_clone()?).stderr(port.try_clone()?);
     let (group, affinity) = (recipe.group.is_some(), recipe.affinity.map(cpu_list));
     // SAFETY: this process has one thread, so its child may do anything between fork and exec.

@@ -1,4 +1,5 @@
-//! The guest's initial file system: this very program, and the libraries that it is linked with.
+//! The guest's initial file system: this very program, the libraries that it is linked with, and perhaps another program
+//! that needs no others.
 //!
 //! The format is what the kernel's documentation calls `newc`: archives of files, one after the other.
 
@@ -15,8 +16,11 @@ const LOADER: &str = "lib64/ld-linux-x86-64.so.2";
 const FOLDER: u32 = 0o040_755;
 const PROGRAM: u32 = 0o100_755;
 
+/// Where another program is, in the guest.
+pub(crate) const OTHER: &str = "/program";
+
 /// The file system to boot a machine with.
-pub(crate) fn pack(recipe: &Recipe) -> io::Result<Vec<u8>> {
+pub(crate) fn pack(recipe: &Recipe, other: Option<&Path>) -> io::Result<Vec<u8>> {
     let mut packed = Vec::new();
     // Tables for the kernel stand in an archive of their own at the front.
     if let Some(table) = interrupt_table::table(recipe) {
@@ -27,6 +31,9 @@ pub(crate) fn pack(recipe: &Recipe) -> io::Result<Vec<u8>> {
     let mut archive = Archive::default();
     // By this name even a program that has been replaced since can be read.
     archive.add("init", &std::fs::read("/proc/self/exe")?);
+    if let Some(program) = other {
+        archive.add(OTHER.trim_start_matches('/'), &std::fs::read(program)?);
+    }
     for library in libraries()? {
         let content = std::fs::read(&library)?;
         let file = Path::new(&library).file_name().unwrap_or_default().to_string_lossy();

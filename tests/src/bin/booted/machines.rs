@@ -27,8 +27,6 @@ pub(crate) struct Recipe {
     /// Further properties of the emulated CPUs, and arguments of the kernel.
     pub(crate) cpu: &'static str,
     pub(crate) kernel: &'static str,
-    /// Seats of a pool by default, if not as many as CPUs.
-    pub(crate) seats: Option<usize>,
     /// Whether a run with little time includes it.
     pub(crate) short: bool,
 }
@@ -57,7 +55,6 @@ const PLAIN: Recipe = Recipe {
     group: None,
     cpu: "",
     kernel: "",
-    seats: None,
     short: false,
 };
 
@@ -203,7 +200,6 @@ pub(crate) const RECIPES: &[Recipe] = &[
         name: "quota",
         about: "as 1n2l, in a control group with the time of two CPUs",
         group: Some(["", "200000 100000"]),
-        seats: Some(2),
         ..PLAIN
     },
     Recipe {

@@ -1,16 +1,17 @@
 //! The command line, and what is done for each of its words.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use locsteal_tests::locality::kernel::Machine;
 use locsteal_tests::locality::{self, SET_MASKS, Setting, set_masks};
+use locsteal_tests::machines::MACHINES;
 
-use crate::emulator::{Emulator, End, Limits};
+use crate::emulator::{Emulator, End, Limits, Other};
 use crate::guest;
 use crate::machines::{RECIPES, Recipe};
-use crate::table::{self, Facts, Row};
+use crate::table::{self, Facts, Outcome, Row};
 
 const USAGE: &str = "\
 Boots made-up machines in an emulator and runs the checks of locality in each.
@@ -18,7 +19,10 @@ Boots made-up machines in an emulator and runs the checks of locality in each.
 usage: booted all       every machine
        booted short     those that show the most
        booted NAME...   these
+       booted in NAME PROGRAM ARGUMENTS..
+                        runs another program in a machine: one that is linked with the libraries of this one
        booted list      tells their names
+       booted snapshots tells what the library reads in the snapshots of machines, without an emulator
        booted here      runs the checks on this machine, without an emulator
 
 exit code: 0 all checks have passed, 1 not so, 2 wrong usage, 3 something is missing";
@@ -29,17 +33,36 @@ const LIMITS: Limits = Limits { boot: Duration::from_secs(180), all: Duration::f
 pub(crate) fn run(words: &[String]) -> ExitCode {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match *words {
-        ["all"] => boot_all(&Vec::from_iter(RECIPES)),
-        ["short"] => boot_all(&RECIPES.iter().filter(|recipe| recipe.short).collect::<Vec<_>>()),
+        ["all"] => {
+            let booted = |name| RECIPES.iter().any(|recipe| recipe.name == name);
+            let others = MACHINES.iter().filter(|machine| !booted(machine.name));
+            boot_all(&Vec::from_iter(RECIPES), others.map(Row::of_snapshot).collect())
+        }
+        ["short"] => {
+            let short = RECIPES.iter().filter(|recipe| recipe.short);
+            boot_all(&short.collect::<Vec<_>>(), Vec::new())
+        }
         ["list"] => {
             for recipe in RECIPES {
                 println!("{:<12} {}", recipe.name, recipe.about);
             }
             ExitCode::SUCCESS
         }
+        ["snapshots"] => {
+            let rows: Vec<Row> = MACHINES.iter().map(Row::of_snapshot).collect();
+            print!("{}", table::markdown(&rows));
+            ExitCode::SUCCESS
+        }
         ["here"] => check(&setting(None)),
         // What a guest runs. The kernel hands some of its own arguments on to process 1.
-        [.., "guest", name] if std::process::id() == 1 => guest::run(name),
+        [..] if std::process::id() == 1 => match words.iter().position(|word| *word == "guest") {
+            Some(at) if at + 1 < words.len() => guest::run(words[at + 1], &words[at + 2..]),
+            _ => usage(None),
+        },
+        ["in", name, program, ref arguments @ ..] => match Recipe::named(name) {
+            Some(recipe) => run_in(recipe, &Other { program: Path::new(program), arguments }),
+            None => usage(Some(&name)),
+        },
         ["checks", name] => check(&setting(Recipe::named(name))),
         [SET_MASKS, ref masks @ ..] => match set_masks(masks) {
             Ok(()) => ExitCode::SUCCESS,
@@ -53,7 +76,7 @@ pub(crate) fn run(words: &[String]) -> ExitCode {
             let recipes: Option<Vec<&'static Recipe>> =
                 words.iter().map(|name| Recipe::named(name)).collect();
             match recipes {
-                Some(recipes) => boot_all(&recipes),
+                Some(recipes) => boot_all(&recipes, Vec::new()),
                 None => usage(words.iter().find(|name| Recipe::named(name).is_none())),
             }
         }
@@ -72,7 +95,7 @@ fn setting(recipe: Option<&Recipe>) -> Setting {
     Setting {
         machine: Machine::read(),
         known: recipe.map(Recipe::known),
-        seats: recipe.and_then(|recipe| recipe.seats),
+        seats: recipe.and_then(|recipe| recipe.known().seats),
         mask_setter: std::env::current_exe().ok(),
         group: recipe.filter(|recipe| recipe.name == "remask").map(|_| PathBuf::from(guest::GROUP)),
         unplug: recipe.is_some_and(|recipe| recipe.name == "offline"),
@@ -84,7 +107,8 @@ fn check(setting: &Setting) -> ExitCode {
     if locality::run(setting) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-fn boot_all(recipes: &[&'static Recipe]) -> ExitCode {
+/// Boots machines one after the other, and tells what came of it in a table, which ends with some more rows.
+fn boot_all(recipes: &[&'static Recipe], more: Vec<Row>) -> ExitCode {
     let emulator = match Emulator::find() {
         Ok(emulator) => emulator,
         Err(missing) => {
@@ -92,11 +116,43 @@ fn boot_all(recipes: &[&'static Recipe]) -> ExitCode {
             return ExitCode::from(3);
         }
     };
-    let rows: Vec<Row> = recipes.iter().map(|recipe| boot(&emulator, recipe)).collect();
+    let mut rows: Vec<Row> = recipes.iter().map(|recipe| boot(&emulator, recipe)).collect();
+    let (all, passed) = (rows.len(), rows.iter().filter(|row| row.is_good()).count());
+    rows.extend(more);
     print!("\n{}", table::markdown(&rows));
-    let passed = rows.iter().filter(|row| row.good).count();
-    println!("\n{passed} passed, {} failed", rows.len() - passed);
-    if passed == rows.len() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    println!("\n{passed} passed, {} failed", all - passed);
+    if passed == all { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Boots a machine and runs a program in it; with its exit code, 1 if that is not known.
+fn run_in(recipe: &Recipe, other: &Other<'_>) -> ExitCode {
+    let emulator = match Emulator::find() {
+        Ok(emulator) => emulator,
+        Err(missing) => {
+            eprintln!("{missing}");
+            return ExitCode::from(3);
+        }
+    };
+    let mut code: Option<u8> = None;
+    let end = emulator.run(recipe, Some(other), LIMITS, |line| {
+        if let Some(ended) = line.strip_prefix(guest::END) {
+            code = ended.trim().parse().ok();
+        } else if line != guest::UP {
+            println!("{line}");
+        }
+    });
+    match (end, code) {
+        (_, Some(code)) => ExitCode::from(code),
+        (Ok(end), None) => {
+            let console = emulator.console(recipe);
+            eprintln!("the program did not come to its end: {end:?}; see {}", console.display());
+            ExitCode::FAILURE
+        }
+        (Err(error), None) => {
+            eprintln!("the emulator cannot be run: {error}");
+            ExitCode::FAILURE
+        }
+    }
 }
 
 fn boot(emulator: &Emulator, recipe: &'static Recipe) -> Row {
@@ -104,7 +160,7 @@ fn boot(emulator: &Emulator, recipe: &'static Recipe) -> Row {
     let start = Instant::now();
     let (mut facts, mut ended) = (Facts::default(), None);
     let mut run = || {
-        emulator.run(recipe, LIMITS, |line| {
+        emulator.run(recipe, None, LIMITS, |line| {
             if let Some(code) = line.strip_prefix(guest::END) {
                 ended = Some(code.trim() == "0");
             } else if line != guest::UP && !facts.take(line) {
@@ -144,5 +200,5 @@ fn boot(emulator: &Emulator, recipe: &'static Recipe) -> Row {
         }
         Ok(_) => {}
     }
-    Row { recipe, facts, good }
+    Row { name: recipe.name, facts, outcome: Outcome::Booted { good } }
 }

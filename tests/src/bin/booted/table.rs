@@ -7,7 +7,7 @@ use locsteal::Pool;
 use locsteal_tests::locality::CHECKS;
 use locsteal_tests::locality::kernel::{Machine, Nearness, Numbers, list};
 
-use crate::machines::Recipe;
+use locsteal_tests::machines;
 
 /// A line of the guest's output that begins so has a fact about the machine: its name, a colon, what it is.
 const FACT: &str = "fact ";
@@ -62,9 +62,31 @@ impl Facts {
 
 /// A machine and what came of its checks.
 pub(crate) struct Row {
-    pub(crate) recipe: &'static Recipe,
+    pub(crate) name: &'static str,
     pub(crate) facts: Facts,
-    pub(crate) good: bool,
+    pub(crate) outcome: Outcome,
+}
+
+pub(crate) enum Outcome {
+    Booted {
+        good: bool,
+    },
+    /// Its snapshot was read.
+    Snapshot,
+}
+
+impl Row {
+    pub(crate) fn of_snapshot(machine: &'static machines::Machine) -> Self {
+        let names = COLUMNS.map(|(name, _)| name.to_owned());
+        let told = names.into_iter().zip(machine.facts()).collect();
+        let facts = Facts { told, ..Facts::default() };
+        Self { name: machine.name, facts, outcome: Outcome::Snapshot }
+    }
+
+    /// Whether it was booted and has passed all checks.
+    pub(crate) fn is_good(&self) -> bool {
+        matches!(self.outcome, Outcome::Booted { good: true })
+    }
 }
 
 const COLUMNS: [(&str, &str); 5] = [
@@ -84,12 +106,16 @@ pub(crate) fn markdown(rows: &[Row]) -> String {
     text.push_str(" checks passed |\n|");
     text.push_str(&" --- |".repeat(COLUMNS.len() + 2));
     text.push('\n');
-    for Row { recipe, facts, good } in rows {
-        write!(text, "| `{}` |", recipe.name).expect("strings take text");
+    for Row { name, facts, outcome } in rows {
+        write!(text, "| `{name}` |").expect("strings take text");
         for (name, _) in COLUMNS {
             let fact = facts.told.get(name).map_or("?", String::as_str);
             write!(text, " {} |", if fact.is_empty() { "-" } else { fact }).expect("as above");
         }
+        let Outcome::Booted { good } = outcome else {
+            text.push_str(" its snapshot's |\n");
+            continue;
+        };
         let verdict = if *good { "" } else { "**FAILED**, " };
         let (passed, all) = (facts.passed, CHECKS.len());
         writeln!(text, " {verdict}{passed} of {all}, {} cases |", facts.cases).expect("as above");
