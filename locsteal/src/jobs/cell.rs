@@ -301,6 +301,7 @@ impl Job {
     /// Runs a job of the scope's list in place, unless somebody has begun it. The scope holds it on: the job must stay
     /// on the list until this returns.
     pub(super) fn run_for_scope(&self) -> bool {
+        self.header().memory.used();
         let starts = self.header().word.start();
         if starts {
             self.run_started(Holder::Scope);
