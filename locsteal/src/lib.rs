@@ -18,6 +18,7 @@ mod topology;
 /// What the macros expand to, and nobody should call.
 #[doc(hidden)]
 pub mod __private {
+    pub use crate::__to_borrow_spawn_the_job_in_a_scope as to_borrow_spawn_the_job_in_a_scope;
     pub use crate::jobs::JobSite;
     pub use crate::loops::support::*;
 }

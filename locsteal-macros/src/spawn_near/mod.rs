@@ -60,12 +60,8 @@ fn expand(job: &Job) -> TokenStream {
         (option("weight", weight), option("near", near), option("pool", pool));
     // What the lint would have in its stead, the function's name, is refused here.
     let closure = quote_spanned!(closure.span()=> #[allow(clippy::redundant_closure)] #closure);
-    let spawn = match scope {
-        Some(scope) => quote_spanned!(job.closure.span()=> .spawn_in(#scope, #closure)),
-        None => quote_spanned!(job.closure.span()=> .spawn(#closure)),
-    };
     // The block around the static holds nothing of the user's, who may have the same name.
-    quote! {
+    let described = quote! {
         ::#krate::job()
             .site({
                 static SITE: ::#krate::__private::JobSite = ::#krate::__private::JobSite::new(
@@ -80,6 +76,15 @@ fn expand(job: &Job) -> TokenStream {
             #policy
             #near
             #pool
-            #spawn
+    };
+    let span = job.closure.span();
+    match scope {
+        Some(scope) => quote_spanned!(span=> #described.spawn_in(#scope, #closure)),
+        None => {
+            let spawn = syn::Ident::new("spawn", span);
+            quote! {
+                ::#krate::__private::to_borrow_spawn_the_job_in_a_scope!(#described, #spawn, #closure)
+            }
+        }
     }
 }

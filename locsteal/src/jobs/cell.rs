@@ -16,6 +16,7 @@ use std::ptr::NonNull;
 use std::task::Waker;
 use std::thread;
 
+use super::mailbox::Mailbox;
 use super::policy::Lesson;
 use super::scope::ScopeCore;
 use super::word::{Detached, Ended, Holder, Phase, Scoped, Waiter, Word};
@@ -285,6 +286,16 @@ impl Job {
 
     /// Runs a job that was taken from a queue, or lets it go if somebody has begun it; gives back whether it ran.
     pub(super) fn run(self) -> bool {
+        self.run_with(None)
+    }
+
+    /// As [`run`](Self::run); the worker goes on call before it tells that the job has ended, so that whoever has waited
+    /// finds it there at once. It must withdraw before it does anything else but to look for work.
+    pub(super) fn run_on_call(self, mailbox: &Mailbox, give_back: &dyn Fn(Self)) -> bool {
+        self.run_with(Some(OnCall { mailbox, give_back }))
+    }
+
+    fn run_with(self, on_call: Option<OnCall<'_>>) -> bool {
         let header = self.header();
         if !header.word.start() {
             header.memory.used();
@@ -294,21 +305,22 @@ impl Job {
             }
             return false;
         }
-        self.run_started(Holder::Queue);
+        self.run_started(Holder::Queue, on_call);
         true
     }
 
     /// Runs a job of the scope's list in place, unless somebody has begun it. The scope holds it on: the job must stay
     /// on the list until this returns.
     pub(super) fn run_for_scope(&self) -> bool {
+        self.header().memory.used();
         let starts = self.header().word.start();
         if starts {
-            self.run_started(Holder::Scope);
+            self.run_started(Holder::Scope, None);
         }
         starts
     }
 
-    fn run_started(&self, holder: Holder) {
+    fn run_started(&self, holder: Holder, on_call: Option<OnCall<'_>>) {
         let Self(job) = *self;
         let (header, scope) = (self.header(), self.header().scope);
         let (table, word) = (header.table, &header.word);
@@ -318,7 +330,19 @@ impl Job {
             header.lesson.ran_elsewhere(header.time());
         }
         header.memory.used();
-        let last = match word.end(holder) {
+        // Nobody waits for a job without a handle.
+        let on_call = on_call.filter(|_| word.has_handle());
+        if let Some(on_call) = &on_call {
+            on_call.mailbox.go_on_call();
+        }
+        let ended = word.end(holder);
+        if let Some(on_call) = on_call
+            && matches!(ended, Ended::Wake(Waiter::Task) | Ended::Unheld)
+        {
+            // What comes now may be code of others: a waker, or the drop of an outcome.
+            on_call.withdraw();
+        }
+        let last = match ended {
             Ended::Handed => false,
             Ended::Wake(waiter) => {
                 self.wake(waiter);
@@ -391,6 +415,23 @@ impl Job {
             unsafe { (table.free)(self.0) };
         }
         panic
+    }
+}
+
+/// A worker that is to go on call.
+struct OnCall<'a> {
+    mailbox: &'a Mailbox,
+    /// Puts a job where others find it.
+    give_back: &'a dyn Fn(Job),
+}
+
+impl OnCall<'_> {
+    /// A job that it was given meanwhile may wait for what comes now, or be waited for: others get it.
+    #[cold]
+    fn withdraw(self) {
+        if let Some(job) = self.mailbox.withdraw() {
+            (self.give_back)(job);
+        }
     }
 }
 

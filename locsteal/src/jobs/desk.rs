@@ -101,13 +101,18 @@ impl Desk {
                 Err(back) => job = back,
             }
         }
-        queues.put(domain, job);
-        sleepers.published();
-        self.wake_for(shared, domain);
+        self.put(shared, domain, job);
         // Zero once the workers have been sent home. A worker that ends looks at the queues after it has seen that; the
         // fences of both sides (`published`) stand between the writing and the looking of each, so either it has seen
         // the job, or this is zero.
         if shared.width() == 0 { Submitted::Doubtful } else { Submitted::Accepted }
+    }
+
+    /// Puts a job where workers find it, and wakes one.
+    fn put(&self, shared: &Shared, domain: usize, job: Job) {
+        self.queues.put(domain, job);
+        shared.sleepers.published();
+        self.wake_for(shared, domain);
     }
 
     /// Wakes a worker for a job that waits in a domain, a near one if possible.
@@ -122,8 +127,9 @@ impl Desk {
         near.chain(0..shared.seats.count()).any(|seat| shared.sleepers.wake(seat));
     }
 
-    /// Runs a job, in the domain that it belongs near to if that can be had.
-    fn run(&self, shared: &Shared, seat: usize, job: Job) {
+    /// Runs a job, in the domain that it belongs near to if that can be had. `looks_next`: the worker looks for work
+    /// next, so that it may go on call.
+    fn run(&self, shared: &Shared, seat: usize, job: Job, looks_next: bool) {
         // One that was taken back needs nothing.
         if !job.is_waiting() {
             job.run();
@@ -133,7 +139,13 @@ impl Desk {
         let pin = domain.map(|domain| self.pin(shared, seat, domain));
         let jobs = self.distance(shared, domain);
         let jobs_pinned = u64::from(matches!(pin, Some(Ok(_))));
-        if job.run() {
+        let ran = if looks_next {
+            let give_back = |job: Job| self.put(shared, job.domain().unwrap_or(0), job);
+            job.run_on_call(self.queues.mailbox(seat), &give_back)
+        } else {
+            job.run()
+        };
+        if ran {
             shared.count_worker(seat, &Stats { jobs, jobs_pinned, ..Stats::default() });
         }
     }
@@ -182,12 +194,12 @@ impl SideWork for Desk {
 
     fn look(&self, shared: &Shared, seat: usize, turn: u32) -> bool {
         let job = self.queues.next(shared, seat, turn);
-        job.map(|job| self.run(shared, seat, job)).is_some()
+        job.map(|job| self.run(shared, seat, job, true)).is_some()
     }
 
     fn turn_away(&self, shared: &Shared, seat: usize) -> bool {
         let job = self.queues.withdraw(seat);
-        job.map(|job| self.run(shared, seat, job)).is_some()
+        job.map(|job| self.run(shared, seat, job, false)).is_some()
     }
 
     fn hand_over(&self, shared: &Shared) {
@@ -204,7 +216,7 @@ impl SideWork for Desk {
         // See `submit`.
         shared.sleepers.published();
         while let Some(job) = self.queues.last(shared, seat) {
-            self.run(shared, seat, job);
+            self.run(shared, seat, job, false);
         }
         self.queues.depart(seat);
     }

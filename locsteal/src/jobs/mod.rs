@@ -41,3 +41,15 @@ pub use builder::{JobBuilder, Policy, job, spawn_near};
 pub use handle::JobHandle;
 pub use scope::{Scope, scope};
 pub use site::JobSite;
+
+/// What `spawn_near!` without a scope ends in. Its name is what a reader gets to see beside rustc's E0373, which says that a
+/// borrowed capture may outlive the function and suggests `move`, but can be given no help of ours: a lifetime that is too
+/// short is no missing trait, of which `diagnostic::on_unimplemented` could tell more.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __to_borrow_spawn_the_job_in_a_scope {
+    // `spawn` is handed in, so that what else is wrong with the closure is shown at the closure.
+    ($job:expr, $spawn:ident, $work:expr) => {
+        $job.$spawn($work)
+    };
+}

@@ -241,6 +241,10 @@ impl Queues {
         job
     }
 
+    pub(super) fn mailbox(&self, seat: usize) -> &Mailbox {
+        &self.seats[seat].mailbox
+    }
+
     /// The worker of `seat` turns to something else; gives back the job that it was given meanwhile.
     pub(super) fn withdraw(&self, seat: usize) -> Option<Job> {
         self.seats[seat].mailbox.withdraw()

@@ -217,6 +217,11 @@ impl Word {
         phase_of(self.0.load(Ordering::Acquire)) == Phase::Done
     }
 
+    /// Whether there is a handle still. Relaxed: a hint.
+    pub(super) fn has_handle(&self) -> bool {
+        self.0.load(Ordering::Relaxed) & HANDLE != 0
+    }
+
     pub(super) fn phase(&self) -> Phase {
         phase_of(self.0.load(Ordering::Relaxed))
     }

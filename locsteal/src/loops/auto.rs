@@ -73,7 +73,7 @@ struct Lesson {
 }
 
 /// The first phase, one after another. What is tried first pays for waking threads and for touching memory.
-const FIRST: [Choice; 8] = [
+pub(crate) const FIRST: [Choice; 8] = [
     Choice::Steal,
     Choice::Steal,
     Choice::Steal,

@@ -293,6 +293,8 @@ fn run_shared(
         kind,
         grain,
         locality: plan.locality,
+        // There are no more than `Epoch::MAX_WIDTH`.
+        caller: thief.seat as u16,
     };
     let ticket = Ticket {
         shared,
@@ -306,14 +308,19 @@ fn run_shared(
     if !kind.has_blocks() {
         lane.board.reset_counter();
     }
-    let mut caller = Participant::caller(thief, ticket.view(), lane);
+    let mut caller = Participant::caller(thief, &ticket);
     let launched = start_track(shared, &mut caller, || thief.near, |_| ticket.loop_id());
     // SAFETY: the lane is claimed and its last loop is over. The frame lives until this function returns, which is
     // after `take_part` has run to its end for the caller: that is when every other seat is left or shut. `Entry: Sync`
     // lets its entry be run from any thread, and the frame's panic slot is locked.
     unsafe { lane.open(epoch, notice) };
-    shared.sleepers.published();
+    // Who sleeps is woken. Who is just falling asleep may be overlooked, as there is no fence here: it would take as long
+    // as the workers' caches take to give up the line that was just written. The caller looks again when it has run its
+    // first chunk.
     let wakes = shared.wake_near(lane, epoch, thief.seat, 1);
+    if wakes == 0 {
+        caller.look_for_sleepers();
+    }
     take_part(&mut caller, lane.board.ending(), frame);
     keep_track(shared, &mut caller, |ended| Launch {
         name: plan.label.to_string(),

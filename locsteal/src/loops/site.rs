@@ -64,20 +64,19 @@ impl Listed for Site {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
+    use crate::loops::auto::FIRST;
 
     #[test]
     fn tells_what_it_has_learned_for_each_class() {
         static SITE: Site = Site::new(Some("rows"), "src/a:b.rs:12:5");
         assert_eq!(SITE.report(), []);
-        for choice in
-            [Choice::Steal, Choice::Static, Choice::Serial].map(|choice| [choice; 2]).as_flattened()
-        {
+        for choice in FIRST {
             let ns = match choice {
                 Choice::Serial => 500,
                 Choice::Static => 2_000,
                 Choice::Steal => 4_000,
             };
-            SITE.learn(100, *choice, ns);
+            SITE.learn(100, choice, ns);
         }
         SITE.learn(2_000, Choice::Steal, 9_000);
         let told: Vec<String> = SITE.report().iter().map(ToString::to_string).collect();

@@ -65,6 +65,7 @@ fn view<'a>(lane: &'a Lane, orders: &'a Orders, epoch: Epoch, this: Loop) -> Vie
         generation: epoch.generation(),
         launched: 0,
         patience: 0,
+        caller: Some(0),
     }
 }
 
@@ -90,6 +91,7 @@ fn call(lane: &Lane, orders: &Orders, this: Loop, cells: &Cells) {
         kind: this.kind,
         grain: 1,
         locality: Locality::Llc,
+        caller: 0,
     };
     if !this.kind.has_blocks() {
         lane.board.reset_counter();
@@ -230,6 +232,7 @@ fn loom_exit_then_the_next_loop() {
             kind: this.kind,
             grain: 1,
             locality: Locality::Llc,
+            caller: 0,
         };
         let view = view(&lane, &orders, epoch, this);
         let walk = Walk::caller(Thief { seat: 0, near: 0 }, &view);
@@ -263,6 +266,7 @@ fn loom_the_sleeping_caller_is_woken() {
             kind: this.kind,
             grain: 1,
             locality: Locality::Llc,
+            caller: 0,
         };
         assert!(lane.claim());
         let worker = {
