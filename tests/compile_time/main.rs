@@ -175,8 +175,9 @@ fn prepare(target: &Path, name: &str, source: &str) -> Result<PathBuf, String> {
     let folder = target.join(name);
     let library = Path::new(env!("CARGO_MANIFEST_DIR")).join("../locsteal");
     let manifest = format!(
-        "[package]\nname = \"{name}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[dependencies]\nlocsteal = {{ path = {library:?} }}\n\n\
-         [workspace]\n"
+        "[package]\nname = \"{name}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[dependencies]\nlocsteal = {{ path = '{}' }}\n\n\
+         [workspace]\n",
+        library.display()
     );
     let lock = Path::new(env!("CARGO_MANIFEST_DIR")).join("../Cargo.lock");
     fs::create_dir_all(folder.join("src"))

@@ -118,6 +118,7 @@ pub(super) fn reversed_stencil(form: Form, n: usize) {
     black_box(y);
 }
 
+#[allow(clippy::range_minus_one, reason = "it is what is counted")]
 pub(super) fn inclusive(form: Form, n: usize) {
     #[inline(never)]
     fn indices(x: &[u32], y: &mut [u32]) {

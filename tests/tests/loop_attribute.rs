@@ -51,7 +51,8 @@ fn stands_on_loops_themselves() {
     let library = here.join("../locsteal");
     let manifest = format!(
         "[package]\nname = \"loop_attribute\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n\
-         [dependencies]\nlocsteal = {{ path = {library:?} }}\n\n[workspace]\n"
+         [dependencies]\nlocsteal = {{ path = '{}' }}\n\n[workspace]\n",
+        library.display()
     );
     fs::create_dir_all(folder.join("src")).unwrap();
     fs::write(folder.join("Cargo.toml"), manifest).unwrap();

@@ -34,6 +34,7 @@ pub trait Word: Integer {
     ///
     /// It exists.
     #[doc(hidden)]
+    #[must_use]
     unsafe fn ahead(self, steps: u64) -> Self;
 }
 
@@ -46,6 +47,7 @@ macro_rules! words {
             }
 
             #[inline]
+            #[allow(clippy::checked_conversions, reason = "of the widest types it always fits")]
             unsafe fn ahead(self, steps: u64) -> Self {
                 let wide = (self as $wide).wrapping_add(steps as $wide);
                 // A body that goes back to a wide index gets this one, and not the lower half of it.
