@@ -79,7 +79,7 @@ struct Effect {
     needs_index: bool,
 }
 
-const EFFECTS: [Effect; 8] = [
+const EFFECTS: [Effect; 10] = [
     Effect {
         name: "nothing",
         clauses: "",
@@ -118,6 +118,21 @@ const EFFECTS: [Effect; 8] = [
         code: "buf.clear(); buf.push(value); hist[(buf[0] & 7) as usize] += buf.len() as i64;",
         needs_index: false,
     },
+    Effect {
+        name: "guarded",
+        clauses: "",
+        code: "y[$i] = 'a: { if $i + 2 >= x.len() { break 'a -5; } \
+               let Some(v) = x.get($i + 2) else { break 'a -6 }; \
+               if matches!(x.first(), Some(w) if x[$i + 1] > *w) { break 'a *v; } x[$i + 2] };",
+        needs_index: true,
+    },
+    Effect {
+        name: "balance",
+        clauses: "reduce(+: bits, min: most), reduce(+: hist)",
+        code: "bits -= 3; bits = bits + (value & 7) as u64; hist[(value & 3) as usize] -= 1; \
+               most = most.min(value);",
+        needs_index: false,
+    },
 ];
 
 /// A way to leave the loop early, or an iteration.
@@ -126,13 +141,25 @@ struct Exit {
     code: &'static str,
 }
 
-const EXITS: [Exit; 6] = [
+const EXITS: [Exit; 9] = [
     Exit { name: "to_the_end", code: "" },
     Exit { name: "continues", code: "if value % 5 == 2 { continue; }" },
     Exit { name: "breaks", code: "if value == stop { break; }" },
     Exit { name: "returns", code: "if value == stop { return Err(value + 1000); }" },
     Exit { name: "tries", code: "let _: i64 = (value != stop).then_some(1).ok_or(value)?;" },
     Exit { name: "panics", code: "assert!(value != stop, \"stopped at {value}\");" },
+    Exit {
+        name: "breaks_within",
+        code: "$mark for j in 0..3_i64 { if value == stop && j == 1 { break 'outer; } }",
+    },
+    Exit {
+        name: "continues_within",
+        code: "$mark for j in 0..3_i64 { if value % 5 == 2 && j == 1 { continue 'outer; } }",
+    },
+    Exit {
+        name: "tries_within",
+        code: "$mark for j in 0..2_i64 { let _: i64 = (value + j != stop).then_some(1).ok_or(j)?; }",
+    },
 ];
 
 /// Clauses that change who runs what.
@@ -154,6 +181,14 @@ fn main() {
         for effect in EFFECTS.iter().filter(|effect| !effect.needs_index || !kind.index.is_empty())
         {
             for exit in &EXITS {
+                // What is not about what is looped over is tried with some ways to loop.
+                let within = exit.name.ends_with("within");
+                let some = within || ["guarded", "balance"].contains(&effect.name);
+                if some && !["range", "reversed", "enumerated"].contains(&kind.name)
+                    || within && !effect.clauses.contains("reduce")
+                {
+                    continue;
+                }
                 let name = format!("{}_{}_{}", kind.name, effect.name, exit.name);
                 let clauses = [CLAUSES[count % CLAUSES.len()], effect.clauses];
                 let clauses: Vec<&str> =
@@ -178,17 +213,18 @@ fn {prefix}_{name}(n: usize, m: usize, stop: i64) -> Result<Out, i64> {{
     let Input {{ x, z, mut y, mut c, mut sum, mut most, mut bits, mut hist }} = Input::new(n);
     {serial_local}
     {mark}
-    for {} {{
-        {body}
+    'outer: for {} {{
+        {}
     }}
     out(-1, &y, &c, sum, most, bits, &hist)
 }}
 ",
                         kind.head,
+                        body.replace("$mark", attribute),
                     )
                     .expect("a string takes all");
                 }
-                writeln!(table, "    Shape {{ name: \"{name}\", marked: marked_{name}, serial: serial_{name}, leaves: {} }},", exit.name != "to_the_end" && exit.name != "continues")
+                writeln!(table, "    Shape {{ name: \"{name}\", marked: marked_{name}, serial: serial_{name}, leaves: {} }},", exit.name != "to_the_end" && !exit.name.starts_with("continues"))
                     .expect("a string takes all");
                 count += 1;
             }

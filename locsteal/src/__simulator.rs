@@ -302,6 +302,7 @@ impl<'m> Loop<'m> {
             generation: self.generation,
             launched: self.launched,
             patience: self.spec.patience,
+            caller: None,
         }
     }
 }

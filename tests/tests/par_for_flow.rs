@@ -3,6 +3,8 @@
 #![forbid(unsafe_code)]
 #![allow(
     clippy::never_loop,
+    clippy::eq_op,
+    clippy::diverging_sub_expression,
     clippy::needless_range_loop,
     clippy::question_mark,
     clippy::manual_let_else,
@@ -142,6 +144,19 @@ guarded! {
         assert!(i < 100, "{}", x[i]);
         assert_eq!(i, i, "{}", x[i]);
         if i < x.len() { x[i] } else { 7 }
+    }
+    compiled_under_a_condition |i, x| {
+        #[cfg(any())]
+        let value = x[i];
+        #[cfg(any())]
+        x[i];
+        #[cfg(not(any()))]
+        let mut value = [if i < x.len() { x[i] } else { 7 }];
+        #[cfg(not(any()))]
+        {
+            value[i - i] += 1;
+        }
+        value[0] - 1
     }
     count_of_vec |i, x| { vec![1; if i < x.len() { x[i] } else { 7 }].len() }
     try_block_of_the_library |i, x| {

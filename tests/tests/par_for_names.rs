@@ -9,6 +9,11 @@
     unused_qualifications,
     clippy::items_after_statements,
     clippy::redundant_closure_call,
+    clippy::match_single_binding,
+    clippy::infallible_destructuring_match,
+    clippy::needless_range_loop,
+    clippy::range_plus_one,
+    clippy::trivially_copy_pass_by_ref,
     clippy::too_many_lines,
     reason = "odd bodies are what is tested"
 )]
@@ -157,12 +162,11 @@ fn a_name_means_both_in_one_body() {
 fn index_in_a_pattern_macro(x: &[usize], y: &mut [usize]) {
     for i in 0..y.len() {
         y[i] = 9;
-        let named!(i) = (i + 1) % 4;
-        if i < 2 {
-            // Another iteration's element would be `y[i]`; `x[i]` may be read.
-            let value = x[i];
-            assert!(value > 0);
-        }
+        let k = i;
+        let named!(i) = i % 2;
+        let named!(k) = k % 2;
+        let value = x[i] + x[k];
+        assert!(value > 0);
     }
 }
 
@@ -230,6 +234,15 @@ impl std::ops::Sub<Step> for usize {
 }
 
 #[par_for]
+fn steps_of_inner_loops(x: &[usize], y: &mut [usize], by: Step, n: usize) {
+    for i in 0..y.len() {
+        for j in 0..n {
+            y[i] += x[j + by] + 10 * x[i + j - by];
+        }
+    }
+}
+
+#[par_for]
 fn steps(x: &[usize], y: &mut [usize], by: Step, k: &usize, n: u8) {
     for i in 2..y.len() {
         y[i] = x[i + by] + 10 * x[i - by] + 100 * x[i + k] + 1000 * x[i - usize::from(n)];
@@ -242,6 +255,9 @@ fn what_is_added_to_an_index_need_not_be_a_number() {
     let mut y = [0; 5];
     steps(&x, &mut y, Step(2), &1, 1);
     assert_eq!(y, [0, 0, 1304, 2415, 3526]);
+    let mut y = [0; 3];
+    steps_of_inner_loops(&x, &mut y, Step(0), 2);
+    assert_eq!(y, [11, 31, 51]);
 }
 
 /// A macro of the user's that has the name of one of the standard library's, and leaves the iteration.

@@ -1,6 +1,11 @@
 //! Reductions in marked loops: sums that are subtracted from, least and greatest values of values that are equal and yet
 //! differ, loops in loops that reduce the same variable. Each comes to what the serial loop comes to.
 #![forbid(unsafe_code)]
+#![allow(
+    clippy::assign_op_pattern,
+    clippy::map_entry,
+    reason = "the ways to accumulate are what is tested"
+)]
 
 use locsteal::{Pool, Reduce, Schedule, par_for};
 use std::cmp::Ordering;

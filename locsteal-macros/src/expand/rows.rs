@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{quote, quote_spanned};
-use syn::ExprForLoop;
+use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
+use syn::{Expr, ExprForLoop};
 
 use super::output::place_text;
 use super::rewrite::hidden_name;
@@ -59,7 +59,7 @@ pub(super) fn tokens(
     let mut narrow = quote!();
     for (k, row) in rows.iter().enumerate().filter(|(k, _)| used.contains(k)) {
         let (shift, name, at) = (names.name("shift", k), names.row(k), names.at(k));
-        let sum = sum(&row.terms, hidden, span);
+        let sum = sum(&row.terms, windows[k].is_none(), hidden, span);
         prepare.extend(quote_spanned!(span=> let #shift = #sum;));
         match &windows[k] {
             Some(window) => {
@@ -81,6 +81,16 @@ pub(super) fn tokens(
                         (&#hidden::RowReading::new(&#given)).array()
                     };
                 });
+                for term in row.terms.iter().filter(|term| may_be_anything(term)) {
+                    let by = &term.expr;
+                    prepare.extend(quote_spanned! {span=>
+                        let #array = {
+                            #[allow(unused_imports)]
+                            use #hidden::{ByAny as _, ByNumber as _};
+                            (&#hidden::By(&#by)).array(#array, &#given)
+                        };
+                    });
+                }
                 narrow.extend(
                     quote_spanned!(span=> let #name = #array.row(&#inner, #shift, #text, #place);),
                 );
@@ -100,14 +110,30 @@ pub(super) fn tokens(
     }
 }
 
-/// The sum of the terms, as a distance.
-fn sum(terms: &[Term], hidden: &TokenStream, span: Span) -> TokenStream {
+/// The sum of the terms, as a distance. `reads`: of an array that is only read, where terms need not be numbers.
+fn sum(terms: &[Term], reads: bool, hidden: &TokenStream, span: Span) -> TokenStream {
     terms.iter().fold(quote_spanned!(span=> 0), |sum, term| {
         let expr = &term.expr;
-        if term.negative {
-            quote_spanned!(span=> #hidden::subtract(#sum, #expr))
+        let number = if reads && may_be_anything(term) {
+            quote_spanned! {span=>
+                {
+                    #[allow(unused_imports)]
+                    use #hidden::{ByAny as _, ByNumber as _};
+                    (&#hidden::By(&#expr)).number()
+                }
+            }
         } else {
-            quote_spanned!(span=> #hidden::add(#sum, #expr))
+            expr.to_token_stream()
+        };
+        if term.negative {
+            quote_spanned!(span=> #hidden::subtract(#sum, #number))
+        } else {
+            quote_spanned!(span=> #hidden::add(#sum, #number))
         }
     })
+}
+
+/// Whether a term may be something that is no number, but can be added to one.
+fn may_be_anything(term: &Term) -> bool {
+    matches!(&term.expr, Expr::Path(_) | Expr::Field(_))
 }

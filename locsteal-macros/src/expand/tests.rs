@@ -77,11 +77,61 @@ impl Dice {
     }
 }
 
-const WORDS: [&str; 44] = [
-    "fn", "for", "in", "let", "mut", "if", "else", "match", "while", "loop", "break", "continue",
-    "return", "async", "await", "move", "unsafe", "const", "impl", "mod", "trait", "struct",
-    "self", "Self", "pub", "static", "x", "y", "i", "j", "par_for", "own", "reduce", "local",
-    "collapse", "schedule", "steal", "chunks", "len", "vec", "println", "yield", "ref", "dyn",
+const WORDS: [&str; 54] = [
+    "fn",
+    "for",
+    "in",
+    "let",
+    "mut",
+    "if",
+    "else",
+    "match",
+    "while",
+    "loop",
+    "break",
+    "continue",
+    "return",
+    "async",
+    "await",
+    "move",
+    "unsafe",
+    "const",
+    "impl",
+    "mod",
+    "trait",
+    "struct",
+    "self",
+    "Self",
+    "pub",
+    "static",
+    "x",
+    "y",
+    "i",
+    "j",
+    "par_for",
+    "own",
+    "reduce",
+    "local",
+    "collapse",
+    "schedule",
+    "steal",
+    "chunks",
+    "len",
+    "vec",
+    "println",
+    "yield",
+    "ref",
+    "dyn",
+    "use",
+    "macro_rules",
+    "cfg",
+    "matches",
+    "format",
+    "insert",
+    "min",
+    "include",
+    "reproducible",
+    "get",
 ];
 
 fn random_token(dice: &mut Dice, depth: usize) -> TokenTree {
@@ -101,7 +151,8 @@ fn random_token(dice: &mut Dice, depth: usize) -> TokenTree {
         2 => Ident::new(["x", "y", "i", "n"][dice.below(4)], Span::call_site()).into(),
         3 => match dice.below(4) {
             0 => Literal::u64_unsuffixed(dice.below(5) as u64).into(),
-            1 => Literal::string("{x} {}").into(),
+            1 => Literal::string(["{x} {}", "{s:>x$} {{y}}", "{x:.*} {:1$}", "{"][dice.below(4)])
+                .into(),
             2 => Literal::f64_suffixed(1.5).into(),
             _ => Literal::character('c').into(),
         },
@@ -144,7 +195,7 @@ fn mutate(tokens: TokenStream, dice: &mut Dice, rate: usize) -> TokenStream {
 }
 
 /// Real functions to start from.
-const SEEDS: [(&str, &str); 8] = [
+const SEEDS: [(&str, &str); 11] = [
     (
         "schedule = steal, locality = llc",
         "fn axpy(a: f64, x: &[f64], y: &mut [f64]) { for i in 0..x.len() { y[i] += a * x[i]; } }",
@@ -179,6 +230,23 @@ const SEEDS: [(&str, &str); 8] = [
     (
         "reduce(reproducible, +: *s)",
         "fn f(s: &mut f32) { for i in (0..n).step_by(2).zip(&z) { *s += 1.0; s = 2.0; } }",
+    ),
+    (
+        "reduce(+: s, min: self.lo), reduce(set)",
+        "fn f(&mut self) { macro_rules! m { () => { s } } 'a: for i in 0..n { s -= 1; s = s - x[i]; if x[i] < self.lo \
+         { self.lo = x[i]; } #[par_for(reduce(+: s))] for j in 0..2 { s += m!(); if j == i { break 'a; } } \
+         let k = set.len(); if k > 3 { y[i] = k; } set.insert(i); println!(\"{s:>k$}\", k = self.get()); } }",
+    ),
+    (
+        "own(c.chunks(m))",
+        "fn f(c: &mut [u8]) { for i in 0..n { use a::{b, c as d, *}; #[cfg(x)] let t = x[i]; const z: [u8; 1] = [0]; \
+         let m!(i) = z[i]; let Some(v) = c.get(i) else { fail(i) }; c.fill(0); c[..] = matches!(v, Some(A) if x[i] > A); \
+         #[par_for(own(c.chunks(2)))] for k in 0..i { c[2 * k] = vec![1; c.len()][0]; } } }",
+    ),
+    (
+        "",
+        "fn f(y: &mut [u8]) -> Result<(), Box<dyn Error>> { #[par_for] for i in 0..n { 'b: { if c && x[i] > 0 || g(i) { break 'b; } \
+         y[i] = x[i + k] - x[i - k]; } include!(\"x\"); debug_assert!(x[i] == 1, \"{y:?}\"); return Err(e.into()); } Ok(()) }",
     ),
 ];
 

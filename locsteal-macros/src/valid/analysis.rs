@@ -10,6 +10,7 @@ use syn::{Block, Expr, ExprForLoop, Item, Local, Macro};
 use super::arrays;
 use super::cx::{Control, Cx, Goes, Means, is_constant};
 use super::index::{Kind, judge};
+use super::leaks;
 use super::macros;
 use super::reductions;
 use super::rows::Serial;
@@ -17,7 +18,7 @@ use super::source;
 use super::walk::{self, Mode, Pass};
 use super::{Facts, LoopFacts, Reduction};
 use crate::ast::{Marks, NoNest, level_mut, levels};
-use crate::attr::{Clauses, Place};
+use crate::attr::{Clauses, Operator, Place};
 use crate::report::Report;
 
 pub(super) fn analyse(
@@ -157,10 +158,13 @@ impl Analysis<'_> {
             return;
         }
         let clouded = self.cx.is_clouded(&place.root);
-        if self.cx.is_given_away(&place.root) && matches!(usage, Usage::Whole(_)) {
+        let binding = self.cx.find(&place.root);
+        // What a macro may have bound, or is bound under a condition, may be the body's own.
+        if self.cx.is_given_away(&place.root)
+            && (binding.is_none() || matches!(usage, Usage::Whole(_)))
+        {
             return;
         }
-        let binding = self.cx.find(&place.root);
         let mutable = binding.is_some_and(|binding| binding.mutable);
         let constant = binding.is_none() && is_constant(&place.root);
         if binding.is_none() && !is_constant(&place.root) && matches!(usage, Usage::Whole(_)) {
@@ -296,9 +300,15 @@ impl Analysis<'_> {
             labels,
         };
         self.active.push(active);
-        if yields && let Some(syn::Stmt::Expr(value, None)) = expr.body.stmts.last() {
-            self.report_outward(value);
-        }
+        let combined: Vec<Place> = self
+            .active
+            .last()
+            .iter()
+            .flat_map(|active| &active.reductions)
+            .filter(|r| r.operator == Operator::Combine && !r.again)
+            .map(|r| r.place.clone())
+            .collect();
+        leaks::report(&combined, &expr.body, yields, self.report);
         walk::walk_block(self, &mut expr.body);
         self.cx.close();
         self.cx.leave();
@@ -502,11 +512,6 @@ impl Pass for Analysis<'_> {
     }
 
     fn exit(&mut self, expr: &mut Expr, _: Goes) {
-        if let Expr::Return(syn::ExprReturn { expr: Some(value), .. })
-        | Expr::Break(syn::ExprBreak { expr: Some(value), .. }) = &*expr
-        {
-            self.report_outward(&**value);
-        }
         if let Expr::Return(syn::ExprReturn { expr: Some(value), .. }) = &*expr
             && let Some(error) = self.cx.returns().and_then(unsendable)
         {
@@ -617,9 +622,6 @@ impl Pass for Analysis<'_> {
             && !active.standard.contains(&name)
         {
             active.standard.push(name);
-        }
-        if macros::shows(mac) {
-            self.report_outward(&mac.tokens);
         }
     }
 

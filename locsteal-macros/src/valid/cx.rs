@@ -437,10 +437,16 @@ impl Cx {
                 }
             }
             Pat::Reference(pat) => self.bind_names(&pat.pat, false, &Means::Value),
-            Pat::Macro(pat) => self.cloud(macros::names(pat.mac.tokens.clone())),
-            Pat::Verbatim(tokens) => self.cloud(macros::names(tokens.clone())),
+            Pat::Macro(pat) => self.bind_any(macros::names(pat.mac.tokens.clone())),
+            Pat::Verbatim(tokens) => self.bind_any(macros::names(tokens.clone())),
             _ => {}
         }
+    }
+
+    /// Binds any of these names, or none. The loop's index may be one of them, so that nothing is certain from here on.
+    fn bind_any(&mut self, names: HashSet<Ident>) {
+        self.cloud(names);
+        self.exit_all();
     }
 
     fn bind_all<'p>(&mut self, pats: impl IntoIterator<Item = &'p Pat>) {

@@ -245,7 +245,7 @@ pub(crate) fn check(names: &[Ident], hidden: &TokenStream, span: Span) -> TokenS
         quote_spanned!(span=> use #name as #checked;)
     });
     quote_spanned! {span=>
-        #[allow(unused, clippy::all, clippy::pedantic, clippy::restriction)]
+        #[allow(unused_imports, clippy::wildcard_imports)]
         const _: () = {
             use #hidden::standard::*;
             #(#uses)*
@@ -255,7 +255,7 @@ pub(crate) fn check(names: &[Ident], hidden: &TokenStream, span: Span) -> TokenS
 
 /// Whether the macro shows or hands on what it is given.
 pub(crate) fn shows(mac: &Macro) -> bool {
-    standard_name(mac).is_some_and(|name| name != "matches")
+    standard_name(mac).is_some_and(|name| !matches!(name.as_str(), "matches" | "vec"))
 }
 
 /// Whether the macro's own panic may end the iteration.

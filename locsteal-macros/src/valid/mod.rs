@@ -8,6 +8,7 @@ mod analysis;
 pub(crate) mod arrays;
 pub(crate) mod cx;
 pub(crate) mod index;
+mod leaks;
 pub(crate) mod macros;
 mod methods;
 mod reductions;

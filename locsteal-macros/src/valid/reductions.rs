@@ -176,36 +176,6 @@ impl Analysis<'_> {
         true
     }
 
-    /// What one participant has accumulated must not leave the body: the innermost marked loop reduces a type of its own, and
-    /// what these tokens say goes elsewhere.
-    pub(super) fn report_outward(&mut self, going: &impl ToTokens) {
-        let Some(active) = self.active.last() else { return };
-        let combined = |r: &&Reduction| r.operator == Operator::Combine;
-        if !active.reductions.iter().any(|r| r.operator == Operator::Combine) {
-            return;
-        }
-        let tokens = going.to_token_stream();
-        let names = macros::names(tokens.clone());
-        let depth = self.cx.depth();
-        let named = |r: &&Reduction| {
-            names.contains(&r.place.root)
-                && self.cx.is_captured(&r.place.root, depth)
-                && mentions(&tokens, &r.place)
-        };
-        let Some(name) =
-            active.reductions.iter().filter(combined).find(named).map(|r| r.place.clone())
-        else {
-            return;
-        };
-        self.report.error(
-            going,
-            format_args!(
-                "`{name}` has no value before the loop has ended: this would be about the part of it that one participant has"
-            ),
-            format_args!("in the body only accumulate into it, with the methods of its type, and read it after the loop"),
-        );
-    }
-
     /// A macro that cannot be looked into is given these names.
     pub(super) fn report_given_away(&mut self, mac: &Macro, names: &HashSet<Ident>) {
         let depth = self.cx.depth();
@@ -217,7 +187,11 @@ impl Analysis<'_> {
                 && self.cx.is_captured(root, depth)
                 && (!in_arguments || mentions(&mac.tokens, &r.place))
         };
-        let Some(reduction) = active.reductions.iter().find(given) else { return };
+        // Whatever a file holds, it stands in the body.
+        let includes = mac.path.segments.last().is_some_and(|last| last.ident == "include");
+        let mut reductions = active.reductions.iter();
+        let found = if includes { reductions.next() } else { reductions.find(given) };
+        let Some(reduction) = found else { return };
         let (name, operator) = (reduction.place.clone(), reduction.operator);
         let how = accumulations(operator, &name.to_string());
         let path = tokens(&mac.path);
@@ -292,7 +266,7 @@ const TELLING: [&str; 11] = [
 ];
 
 /// Whether tokens name the place, something around it or a part of it: `self.sum` is not mentioned by `self.other`.
-fn mentions(tokens: &TokenStream, place: &Place) -> bool {
+pub(super) fn mentions(tokens: &TokenStream, place: &Place) -> bool {
     let trees: Vec<TokenTree> = tokens.clone().into_iter().collect();
     trees.iter().enumerate().any(|(k, tree)| match tree {
         TokenTree::Group(group) => mentions(&group.stream(), place),
@@ -374,18 +348,7 @@ pub(super) fn assignment(analysis: &mut Analysis<'_>, expr: &mut Expr) -> bool {
         Expr::Binary(binary) => (*binary.left).clone(),
         _ => return false,
     };
-    let Some(operator) = analysis.reduced(&target) else {
-        if let (
-            Expr::Assign(syn::ExprAssign { right, .. })
-            | Expr::Binary(syn::ExprBinary { right, .. }),
-            Some(place),
-        ) = (&*expr, Place::of(element(&target).0))
-            && analysis.cx.is_captured(&place.root, analysis.cx.depth())
-        {
-            analysis.report_outward(&right.clone());
-        }
-        return false;
-    };
+    let Some(operator) = analysis.reduced(&target) else { return false };
     if operator == Operator::Combine {
         // Whatever the type offers.
         return false;

@@ -4,7 +4,7 @@
 //! something else in the place of what it is shown.
 
 use proc_macro2::Ident;
-use syn::{Block, Expr, ExprClosure, ExprForLoop, Item, Local, Macro, Pat, Stmt, Type};
+use syn::{Attribute, Block, Expr, ExprClosure, ExprForLoop, Item, Local, Macro, Pat, Stmt, Type};
 
 use super::cx::{Control, Cx, Exit, Goes, Means};
 use super::index::{Kind, judge};
@@ -77,21 +77,80 @@ pub(crate) fn walk_block<P: Pass>(pass: &mut P, block: &mut Block) {
 pub(crate) fn walk_stmts<P: Pass>(pass: &mut P, stmts: &mut [Stmt]) {
     pass.cx().bind_items(stmts);
     for stmt in stmts {
-        match stmt {
-            Stmt::Local(local) => walk_local(pass, local),
-            Stmt::Item(item) => pass.item(item),
-            Stmt::Expr(expr, semi) => {
-                if semi.is_some() {
-                    walk_dropped(pass, expr);
-                } else {
-                    walk(pass, expr);
-                }
+        if is_conditional(stmt) {
+            // It may be left out when compiling.
+            let names = match &*stmt {
+                Stmt::Local(local) => super::source::names(&local.pat),
+                Stmt::Macro(mac) => macros::names(mac.mac.tokens.clone()).into_iter().collect(),
+                _ => Vec::new(),
+            };
+            branch(pass, |pass| {
+                pass.cx().open();
+                walk_stmt(pass, stmt);
+                pass.cx().close();
+            });
+            pass.cx().cloud(names);
+            continue;
+        }
+        walk_stmt(pass, stmt);
+    }
+}
+
+/// Whether a statement is compiled only under a condition.
+fn is_conditional(stmt: &Stmt) -> bool {
+    let attributes: &[Attribute] = match stmt {
+        Stmt::Local(local) => &local.attrs,
+        Stmt::Macro(mac) => &mac.attrs,
+        Stmt::Expr(expr, _) => first_attributes(expr),
+        Stmt::Item(_) => &[],
+    };
+    attributes.iter().any(|attribute| attribute.path().is_ident("cfg"))
+}
+
+/// The attributes before an expression, which stand at the first operand.
+fn first_attributes(expr: &Expr) -> &[Attribute] {
+    match expr {
+        Expr::Assign(e) => first_attributes(&e.left),
+        Expr::Binary(e) => first_attributes(&e.left),
+        Expr::Cast(e) => first_attributes(&e.expr),
+        Expr::Block(e) => &e.attrs,
+        Expr::Break(e) => &e.attrs,
+        Expr::Call(e) => &e.attrs,
+        Expr::Continue(e) => &e.attrs,
+        Expr::Field(e) => &e.attrs,
+        Expr::ForLoop(e) => &e.attrs,
+        Expr::If(e) => &e.attrs,
+        Expr::Index(e) => &e.attrs,
+        Expr::Loop(e) => &e.attrs,
+        Expr::Macro(e) => &e.attrs,
+        Expr::Match(e) => &e.attrs,
+        Expr::MethodCall(e) => &e.attrs,
+        Expr::Paren(e) => &e.attrs,
+        Expr::Path(e) => &e.attrs,
+        Expr::Return(e) => &e.attrs,
+        Expr::Try(e) => &e.attrs,
+        Expr::Unary(e) => &e.attrs,
+        Expr::Unsafe(e) => &e.attrs,
+        Expr::While(e) => &e.attrs,
+        _ => &[],
+    }
+}
+
+fn walk_stmt<P: Pass>(pass: &mut P, stmt: &mut Stmt) {
+    match stmt {
+        Stmt::Local(local) => walk_local(pass, local),
+        Stmt::Item(item) => pass.item(item),
+        Stmt::Expr(expr, semi) => {
+            if semi.is_some() {
+                walk_dropped(pass, expr);
+            } else {
+                walk(pass, expr);
             }
-            Stmt::Macro(mac) => {
-                walk_macro(pass, &mut mac.mac);
-                if macros::arguments(&mac.mac, pass.cx()).is_none() {
-                    pass.cx().cloud(macros::names(mac.mac.tokens.clone()));
-                }
+        }
+        Stmt::Macro(mac) => {
+            walk_macro(pass, &mut mac.mac);
+            if macros::arguments(&mac.mac, pass.cx()).is_none() {
+                pass.cx().cloud(macros::names(mac.mac.tokens.clone()));
             }
         }
     }

@@ -1,8 +1,10 @@
 //! Choosing a schedule by experience: each call site remembers, for each size class, what its loops cost.
 //!
-//! At first a class tries what there is, twice each: stealing, static blocks and, where the loop turned out to be small,
+//! At first a class tries what there is, some times each: stealing, static blocks and, where the loop turned out to be small,
 //! the plain serial loop. From then on it uses the best of them. Now and then, more and more seldom, it measures its
-//! choice again, and the others if they are not far behind; a surprise makes it measure more often again.
+//! choice again, and the others if they are not far behind; a surprise makes it measure more often again. While loops run
+//! serially, workers fall asleep; so the others are tried some times in a row then, and only the last time counts: what
+//! counts is what they would cost if they were chosen.
 //!
 //! The memory is one word a class, read and written without any order: two callers at once may lose each other's
 //! lesson, which costs a little time and nothing else. It is written only when something was measured, so callers at
@@ -76,24 +78,41 @@ struct Lesson {
     stage: u8,
     /// Which measurement of a round comes next: 0 that of the choice, which is drawn by lot, then those of the others.
     round: u8,
+    /// How often it has been tried in a row.
+    tries: u8,
 }
 
+/// The first phase, one after another. What is tried first pays for waking threads and for touching memory.
+const FIRST: [Choice; 8] = [
+    Choice::Steal,
+    Choice::Steal,
+    Choice::Steal,
+    Choice::Static,
+    Choice::Static,
+    Choice::Static,
+    Choice::Serial,
+    Choice::Serial,
+];
 /// The first stage past the first phase.
-const SETTLED: u8 = 6;
+const SETTLED: u8 = FIRST.len() as u8;
+/// How often a choice that needs workers is tried in a row, where they have slept.
+const WAKING_TRIES: u8 = 3;
 const LAST_STAGE: u8 = SETTLED + 3;
 /// Loops between two rounds of measurements, on average and as a power of two, at first; twice as many after each round
 /// in which little changed.
 const INTERVAL_LOG2: u8 = 7;
 /// A measurement further than this factor from what was expected makes the interval short again.
 const SURPRISE: f32 = 1.5;
-/// Choices that cost more than this factor times the best are not tried again while that holds.
+/// Choices that cost more than this factor times the best are not tried again while that holds. Each time that one is passed
+/// over, its cost is taken to be a little less, so that nothing is held against it for ever.
 const HOPELESS: f32 = 3.0;
+const FORGETTING: f32 = 0.9;
 /// The serial loop is tried only where another way took less than this, in nanoseconds: a try costs little then, and a
 /// longer loop would not be faster serially.
 const SERIAL_BELOW: f32 = 50_000.0;
 
 /// A positive number with a sign-less float's 8 bits of exponent and 8 of mantissa.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Cost(u16);
 
 impl Cost {
@@ -113,12 +132,14 @@ impl Lesson {
             cost: [word, word >> 16, word >> 32].map(|bits| Cost(bits as u16)),
             stage: (bits >> 2) as u8 & 15,
             round: bits as u8 & 3,
+            tries: (bits >> 8) as u8 & 3,
         }
     }
 
     fn pack(self) -> u64 {
         let [a, b, c] = self.cost.map(|cost| u64::from(cost.0));
-        let bits = (self.best() as u64) << 6 | u64::from(self.stage) << 2 | u64::from(self.round);
+        let [stage, round, tries] = [self.stage, self.round, self.tries].map(u64::from);
+        let bits = tries << 8 | (self.best() as u64) << 6 | stage << 2 | round;
         a | b << 16 | c << 32 | bits << 48
     }
 
@@ -150,7 +171,7 @@ impl Lesson {
     /// Which choice to measure next.
     fn due(self) -> Choice {
         if self.stage < SETTLED {
-            return [Choice::Steal, Choice::Static, Choice::Serial][usize::from(self.stage / 2)];
+            return FIRST[usize::from(self.stage)];
         }
         let best = self.best();
         match self.round {
@@ -186,14 +207,25 @@ impl Lesson {
                 self.stage = (self.stage + 1).min(LAST_STAGE);
                 return self;
             }
-            if self.is_hopeful(self.due(), len) {
+            let due = self.due();
+            if self.is_hopeful(due, len) {
                 return self;
+            }
+            if let Some(cost) = self.known(due).filter(|_| self.stage >= SETTLED) {
+                self.cost[due as usize] = Cost::new(cost * FORGETTING);
             }
         }
     }
 
     /// What is known after a loop of `len` iterations, run as `choice`, took `ns` nanoseconds.
     fn after(mut self, len: u64, choice: Choice, ns: u64) -> Self {
+        let woken =
+            self.stage >= SETTLED && self.best() == Choice::Serial && choice != Choice::Serial;
+        if woken && self.tries + 1 < WAKING_TRIES {
+            self.tries += 1;
+            return self;
+        }
+        self.tries = 0;
         let sample = ns.max(1) as f32 / len.max(1) as f32;
         let new = match self.known(choice) {
             None => sample,
@@ -202,9 +234,15 @@ impl Lesson {
             Some(old) => {
                 if sample > old * SURPRISE || old > sample * SURPRISE {
                     self.stage = SETTLED;
+                    // What is known of the others is from before the change.
+                    for cost in self.cost.iter_mut().filter(|cost| cost.0 != 0) {
+                        *cost = (*cost).min(Cost::new(sample * HOPELESS * FORGETTING));
+                    }
                 }
-                // An interrupted loop must not count for more than a slow one.
-                old * 0.75 + sample.min(old * 4.0) * 0.25
+                // What disturbs a loop makes it slower, never faster; and an interrupted one must not count for more than
+                // a slow one.
+                let weight = if sample < old { 0.5 } else { 0.25 };
+                old + (sample.min(old * 4.0) - old) * weight
             }
         };
         self.cost[choice as usize] = Cost::new(new);
@@ -342,6 +380,31 @@ mod tests {
         assert_eq!(run(&memory, 1000, 20_000, costs(500, 1000, 1000)).1, Choice::Serial);
     }
 
+    /// Where loops run serially, workers sleep: only the third loop in a row that needs them is fast.
+    #[test]
+    fn finds_its_way_back_from_serial_loops_although_workers_sleep() {
+        let memory = Memory::new();
+        run(&memory, 1000, 100, costs(20_000, 45_000, 48_000));
+        assert_eq!(memory.expectation(1000).0, Choice::Serial);
+        let mut in_a_row = 0;
+        let mut total = 0;
+        for _ in 0..40_000 {
+            let Decision { choice, measured } = memory.decide(1000);
+            in_a_row = if choice == Choice::Serial { 0 } else { in_a_row + 1 };
+            let ns = match in_a_row {
+                0 => 20_000,
+                1 | 2 => 60_000,
+                _ => 11_000,
+            };
+            total += ns;
+            if measured {
+                memory.learn(1000, choice, ns);
+            }
+        }
+        assert_ne!(memory.expectation(1000).0, Choice::Serial);
+        assert!(total < 40_000 * 15_000, "{total}");
+    }
+
     #[test]
     fn an_interrupted_loop_does_not_mislead_for_long() {
         let memory = Memory::new();
@@ -366,6 +429,7 @@ mod tests {
             cost: [Cost::new(1.5), Cost::default(), Cost::new(1e9)],
             stage: LAST_STAGE,
             round: 2,
+            tries: 1,
         };
         assert_eq!(Lesson::unpack(lesson.pack()), lesson);
         assert_eq!(Lesson::best_in(lesson.pack()), lesson.best());

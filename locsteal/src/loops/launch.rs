@@ -83,6 +83,8 @@ const GRAINS_PER_BLOCK: u32 = 1024;
 /// It is run on each participant's thread: once, and again only where it returned before [`Participant::next`] said
 /// `None`, or where a panic of an iteration above an early exit was dropped. Any other panic that leaves it stops the
 /// loop and is given back in the [`Outcome`].
+///
+/// Launching knows it by its table of functions alone, so that it is compiled once and not for each loop of a program.
 pub(crate) trait Entry: Sync {
     fn run(&self, participant: &mut Participant<'_>);
 }
@@ -97,16 +99,15 @@ pub(crate) struct Outcome {
 }
 
 /// The loop's frame, on the caller's stack.
-struct Frame<'a, E> {
-    entry: &'a E,
+struct Frame<'a> {
+    entry: &'a dyn Entry,
     report: Option<&'a Report>,
     panic: Mutex<Option<(u64, Box<dyn Any + Send>)>>,
 }
 
 /// Runs `entry` on the caller and on idle workers of `pool`, over the positions `0..len`, `len <= MAX_LEN`.
 /// Returns after every participant has left.
-#[inline]
-pub(crate) fn launch<E: Entry>(pool: &Pool, plan: &Plan<'_>, len: u64, entry: &E) -> Outcome {
+pub(crate) fn launch(pool: &Pool, plan: &Plan<'_>, len: u64, entry: &dyn Entry) -> Outcome {
     assert!(len <= MAX_LEN, "a loop of {len} positions must be launched in parts");
     if len == 0 {
         return Outcome { exit: None, panic: None };
@@ -144,11 +145,11 @@ impl Plan<'_> {
     }
 }
 
-fn launch_by_experience<E: Entry>(
+fn launch_by_experience(
     pool: &Pool,
     plan: &Plan<'_>,
     len: u64,
-    entry: &E,
+    entry: &dyn Entry,
     site: &'static Site,
 ) -> Outcome {
     let Decision { choice, measured } = plan.decided.unwrap_or_else(|| site.memory().decide(len));
@@ -165,7 +166,7 @@ fn launch_by_experience<E: Entry>(
     outcome
 }
 
-fn launch_as_planned<E: Entry>(pool: &Pool, plan: &Plan<'_>, len: u64, entry: &E) -> Outcome {
+fn launch_as_planned(pool: &Pool, plan: &Plan<'_>, len: u64, entry: &dyn Entry) -> Outcome {
     let frame = Frame { entry, report: plan.report, panic: Mutex::new(None) };
     let (shared, widest) = pool.ready();
     let width = plan.width(widest, len);
@@ -227,12 +228,7 @@ impl Plan<'_> {
     }
 }
 
-fn run_alone<E: Entry>(
-    shared: &Shared,
-    plan: &Plan<'_>,
-    len: u64,
-    frame: &Frame<'_, E>,
-) -> Option<u64> {
+fn run_alone(shared: &Shared, plan: &Plan<'_>, len: u64, frame: &Frame<'_>) -> Option<u64> {
     shared.count_serial();
     let ending = Ending::new();
     let mut caller = Participant::alone(len, &ending);
@@ -276,20 +272,20 @@ fn keep_track(shared: &Shared, caller: &mut Participant<'_>, launch: impl FnOnce
     }
 }
 
-fn run_shared<E: Entry>(
+fn run_shared(
     shared: &Shared,
     lane: &Lane,
     plan: &Plan<'_>,
     len: u64,
     width: usize,
-    frame: &Frame<'_, E>,
+    frame: &Frame<'_>,
 ) -> Option<u64> {
     let Shape { deal, kind, grain, protected } = plan.shape(len, width);
     let thief = shared.caller_seat(width);
     let generation = lane.next_generation();
     let epoch = Epoch::new(generation, width, kind.publishes());
     let notice = Notice {
-        run: run_on_worker::<E>,
+        run: run_on_worker,
         data: std::ptr::from_ref(frame).cast(),
         len,
         unit: plan.unit,
@@ -297,6 +293,8 @@ fn run_shared<E: Entry>(
         kind,
         grain,
         locality: plan.locality,
+        // There are no more than `Epoch::MAX_WIDTH`.
+        caller: thief.seat as u16,
     };
     let ticket = Ticket {
         shared,
@@ -310,14 +308,19 @@ fn run_shared<E: Entry>(
     if !kind.has_blocks() {
         lane.board.reset_counter();
     }
-    let mut caller = Participant::caller(thief, ticket.view(), lane);
+    let mut caller = Participant::caller(thief, &ticket);
     let launched = start_track(shared, &mut caller, || thief.near, |_| ticket.loop_id());
     // SAFETY: the lane is claimed and its last loop is over. The frame lives until this function returns, which is
-    // after `take_part` has run to its end for the caller: that is when every other seat is left or shut. `E: Sync`
+    // after `take_part` has run to its end for the caller: that is when every other seat is left or shut. `Entry: Sync`
     // lets its entry be run from any thread, and the frame's panic slot is locked.
     unsafe { lane.open(epoch, notice) };
-    shared.sleepers.published();
+    // Who sleeps is woken. Who is just falling asleep may be overlooked, as there is no fence here: it would take as long
+    // as the workers' caches take to give up the line that was just written. The caller looks again when it has run its
+    // first chunk.
     let wakes = shared.wake_near(lane, epoch, thief.seat, 1);
+    if wakes == 0 {
+        caller.look_for_sleepers();
+    }
     take_part(&mut caller, lane.board.ending(), frame);
     keep_track(shared, &mut caller, |ended| Launch {
         name: plan.label.to_string(),
@@ -341,9 +344,9 @@ fn run_shared<E: Entry>(
 /// # Safety
 ///
 /// `data` is the frame of the loop, an entry of type `E`, and the ticket is that of a worker inside the loop.
-unsafe fn run_on_worker<E: Entry>(data: *const (), ticket: Ticket<'_>) {
+unsafe fn run_on_worker(data: *const (), ticket: Ticket<'_>) {
     // SAFETY: the caller of the loop keeps the frame until every participant has left.
-    let frame = unsafe { &*data.cast::<Frame<'_, E>>() };
+    let frame = unsafe { &*data.cast::<Frame<'_>>() };
     let mut participant = Participant::worker(&ticket);
     participant.record(ticket.shared.track(ticket.seat, |_| ticket.loop_id()));
     let wakes = ticket.wake_others();
@@ -359,7 +362,7 @@ unsafe fn run_on_worker<E: Entry>(data: *const (), ticket: Ticket<'_>) {
 }
 
 /// Runs the entry until the participant has left; catches panics.
-fn take_part<E: Entry>(participant: &mut Participant<'_>, ending: &Ending, frame: &Frame<'_, E>) {
+fn take_part(participant: &mut Participant<'_>, ending: &Ending, frame: &Frame<'_>) {
     while !participant.has_left() {
         let caught = catch_unwind(AssertUnwindSafe(|| frame.entry.run(participant)));
         if let Err(payload) = caught
@@ -374,11 +377,11 @@ fn take_part<E: Entry>(participant: &mut Participant<'_>, ending: &Ending, frame
 /// Keeps a panic if it is the lowest so far, and stops the loop; false if it came from above an early exit and counts
 /// for nothing, since the serial loop would not have come there.
 #[cold]
-fn keep_lowest<E>(
+fn keep_lowest(
     position: u64,
     payload: Box<dyn Any + Send>,
     ending: &Ending,
-    frame: &Frame<'_, E>,
+    frame: &Frame<'_>,
 ) -> bool {
     let mut kept = frame.panic.lock().unwrap_or_else(PoisonError::into_inner);
     let (counts, loser) = match &mut *kept {

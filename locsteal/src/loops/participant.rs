@@ -33,7 +33,12 @@ enum Work<'a> {
 /// How a participant waits.
 enum Wait<'a> {
     /// It sleeps in the end, on its lane's bell.
-    Caller(&'a Lane),
+    Caller {
+        ticket: &'a Ticket<'a>,
+        /// After how many chunks to look for sleepers; 0: never.
+        look_after: u8,
+        woken: u64,
+    },
     /// It only lets others run.
     Worker,
     /// There is nobody to wait for: a fork inside of the loop has left them behind.
@@ -49,14 +54,28 @@ impl<'a> Participant<'a> {
     /// The caller sits down, before the loop is opened to others.
     // Inlined, like `worker` and what they call, so that the large result is made where it stays.
     #[inline]
-    pub(super) fn caller(thief: Thief, view: View<'a>, lane: &'a Lane) -> Self {
+    pub(super) fn caller(thief: Thief, ticket: &'a Ticket<'a>) -> Self {
+        let view = ticket.view();
         let walk = Walk::caller(thief, &view);
         Self {
             ending: view.board.ending(),
-            work: Work::Shared { view, walk, wait: Wait::Caller(lane) },
+            work: Work::Shared {
+                view,
+                walk,
+                wait: Wait::Caller { ticket, look_after: 0, woken: 0 },
+            },
             position: Cell::new(None),
             left: false,
             track: None,
+        }
+    }
+
+    /// The caller is to look for workers that sleep, once it has run a chunk.
+    #[inline]
+    pub(super) fn look_for_sleepers(&mut self) {
+        if let Work::Shared { wait: Wait::Caller { look_after, .. }, .. } = &mut self.work {
+            // The second time that it asks for a chunk.
+            *look_after = 2;
         }
     }
 
@@ -157,6 +176,9 @@ impl<'a> Participant<'a> {
     pub(super) fn take_tally(&mut self) -> Stats {
         match &mut self.work {
             Work::Alone(_) => Stats::default(),
+            Work::Shared { walk, wait: Wait::Caller { woken, .. }, .. } => {
+                walk.take_tally() + Stats { wakes: std::mem::take(woken), ..Stats::default() }
+            }
             Work::Shared { walk, .. } => walk.take_tally(),
         }
     }
@@ -173,6 +195,14 @@ const YIELDS: u32 = 32;
 const SLEEP_SHARE: u64 = 2;
 
 fn next_shared(view: &View<'_>, walk: &mut Walk, wait: &mut Wait<'_>) -> Option<Range<u64>> {
+    if let Wait::Caller { ticket, look_after, woken } = wait
+        && *look_after > 0
+    {
+        *look_after -= 1;
+        if *look_after == 0 {
+            *woken += ticket.wake_overlooked();
+        }
+    }
     let mut asked = 0;
     let mut yields_since = 0;
     loop {
@@ -192,11 +222,11 @@ fn next_shared(view: &View<'_>, walk: &mut Walk, wait: &mut Wait<'_>) -> Option<
                     }
                     match (&*wait, seat) {
                         (Wait::Nobody, _) => return None,
-                        (Wait::Caller(lane), Some(seat))
+                        (Wait::Caller { ticket, .. }, Some(seat))
                             if asked >= SPINS + YIELDS
                                 && waited() >= view.patience / SLEEP_SHARE =>
                         {
-                            sleep_until_left(view, lane, seat);
+                            sleep_until_left(view, ticket.lane, seat);
                         }
                         _ => yield_now(),
                     }
@@ -211,8 +241,8 @@ fn next_shared(view: &View<'_>, walk: &mut Walk, wait: &mut Wait<'_>) -> Option<
 /// once, and is alone from then on.
 #[cold]
 fn look_for_others(wait: &mut Wait<'_>) {
-    if let Wait::Caller(lane) = wait
-        && !lane.is_of_this_process()
+    if let Wait::Caller { ticket, .. } = wait
+        && !ticket.lane.is_of_this_process()
     {
         *wait = Wait::Nobody;
         panic!(

@@ -54,6 +54,8 @@ pub(crate) struct Notice {
     pub(crate) kind: Kind,
     pub(crate) grain: u32,
     pub(crate) locality: Locality,
+    /// The seat that the caller sits in.
+    pub(crate) caller: u16,
 }
 
 /// The line that workers watch.

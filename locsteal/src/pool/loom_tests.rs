@@ -65,6 +65,7 @@ fn view<'a>(lane: &'a Lane, orders: &'a Orders, epoch: Epoch, this: Loop) -> Vie
         generation: epoch.generation(),
         launched: 0,
         patience: 0,
+        caller: None,
     }
 }
 

@@ -105,9 +105,16 @@ impl<'a> Ticket<'a> {
         self.shared.wake_near(self.lane, epoch, self.seat, WAKES_PER_WORKER)
     }
 
+    /// Wakes a worker that was falling asleep while the loop was opened, and has seen nothing of it.
+    pub(crate) fn wake_overlooked(&self) -> u64 {
+        self.shared.sleepers.published();
+        let epoch = Epoch::new(self.generation, self.width, self.notice.kind.publishes());
+        self.shared.wake_near(self.lane, epoch, self.seat, 1)
+    }
+
     #[inline]
     pub(crate) fn view(&self) -> View<'a> {
-        let Notice { len, unit, launched, kind, grain, locality, .. } = self.notice;
+        let Notice { len, unit, launched, kind, grain, locality, caller, .. } = self.notice;
         View {
             board: &self.lane.board,
             orders: self.shared.seats.orders(),
@@ -118,6 +125,7 @@ impl<'a> Ticket<'a> {
             generation: self.generation,
             launched,
             patience: self.shared.patience,
+            caller: Some(caller.into()),
         }
     }
 }

@@ -64,7 +64,8 @@ impl Walk {
         clock: &mut Clock<impl Fn() -> u64>,
         rules: &mut impl Rules,
     ) -> Look {
-        if victim == self.thief.seat {
+        if victim == self.thief.seat || (view.caller == Some(victim) && !view.kind.publishes()) {
+            // Where nobody steals, the caller's line is read by nobody, and its to write without asking.
             return Look::Nothing;
         }
         rules.saw(Sight::Looked(victim));

@@ -29,6 +29,8 @@ pub(crate) struct View<'a> {
     pub(crate) launched: u64,
     /// The longest time that a participant leaves blocks alone after its own block is done.
     pub(crate) patience: u64,
+    /// The caller's seat, if it is known. Its block is begun when the loop is opened.
+    pub(crate) caller: Option<usize>,
 }
 
 impl View<'_> {

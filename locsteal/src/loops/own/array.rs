@@ -9,7 +9,8 @@ use super::{Area, Grid, Numbered};
 ///
 /// In the body of a [`par_for`](macro@crate::par_for) loop that writes `y[i]`, with `i` the loop's index, iteration `i` owns the element
 /// `i` of `y`. Implemented for slices, arrays, `Vec` and boxed slices, and so usable through references to them; for
-/// another type, say which slice holds its elements:
+/// another type, say which slice holds its elements. The body then knows the array by that slice: `y[i]` is its `i`-th element,
+/// `y.len()` its length, whatever the type itself makes of these.
 ///
 /// ```
 /// struct Field {

@@ -98,6 +98,7 @@ unsafe impl<T: Integer + ItemIndex<Whole>> Indices<Whole> for RangeInclusiveSour
 }
 
 // SAFETY: as for `RangeSource`, in reverse order.
+#[diagnostic::do_not_recommend]
 unsafe impl<T: Word + ItemIndex<Whole>> Indices<Whole> for BackwardSource<T>
 where
     Range<T>: DoubleEndedIterator<Item = T>,
@@ -111,6 +112,7 @@ where
 }
 
 // SAFETY: as for `RangeSource`, at a multiple of the position.
+#[diagnostic::do_not_recommend]
 unsafe impl<T: Word + ItemIndex<Whole>> Indices<Whole> for SteppedSource<T>
 where
     Range<T>: DoubleEndedIterator<Item = T>,

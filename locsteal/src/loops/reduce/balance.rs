@@ -75,6 +75,7 @@ macro_rules! operations {
             }
         }
 
+        #[expect(clippy::suspicious_op_assign_impl, reason = "what is taken is added up")]
         impl<$($lifetime,)? T: AddAssign<$operand>> SubAssign<$operand> for Balance<T> {
             #[inline]
             #[track_caller]
@@ -94,6 +95,7 @@ macro_rules! operations {
             }
         }
 
+        #[expect(clippy::suspicious_arithmetic_impl, reason = "the same")]
         impl<$($lifetime,)? T: AddAssign<$operand>> Sub<$operand> for Balance<T> {
             type Output = Self;
 

@@ -224,7 +224,10 @@ impl<S: ParallelSource + Sync, Part> Loop<'_, S, Part> {
                 left: Lowest::new(),
                 part: PhantomData,
             };
-            let (exit, total) = if ordered {
+            // Asked for first and by itself: so what is not used is not compiled.
+            let (exit, total) = if R::NONE {
+                chunks.run_in_any_order(launch)?
+            } else if ordered {
                 chunks.run_in_order(launch)?
             } else {
                 chunks.run_in_any_order(launch)?

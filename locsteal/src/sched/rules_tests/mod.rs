@@ -67,6 +67,7 @@ impl Rig {
             generation: Generation::default().next(),
             launched: self.launched,
             patience: self.patience,
+            caller: None,
         }
     }
 

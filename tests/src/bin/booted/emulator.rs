@@ -142,8 +142,9 @@ impl Emulator {
     fn command(&self, recipe: &Recipe, other: Option<&Other<'_>>, files: &Path) -> Command {
         let [sockets, dies, cores, threads] = recipe.shape;
         let places = recipe.places();
+        // Lower than others', but not so low that a busy machine leaves it nothing: its guests are given up after a while.
         let mut command = Command::new("nice");
-        command.args(["-n", "19"]).arg(&self.program);
+        command.args(["-n", "5"]).arg(&self.program);
         command.args(["-nodefaults", "-no-user-config", "-no-reboot", "-display", "none"]);
         command.args(["-machine", "q35,usb=off,sata=off,smbus=off"]);
         command.args(["-accel", "tcg,thread=multi", "-bios", "qboot.rom"]);
