@@ -59,6 +59,16 @@ pub(crate) struct Decision {
     pub(crate) measured: bool,
 }
 
+/// What is known of a class, for people.
+pub(crate) struct Known {
+    /// The class's least length.
+    pub(crate) least: u64,
+    /// What it has settled on, once it has.
+    pub(crate) settled: Option<Choice>,
+    /// What an iteration costs, in nanoseconds, where that was measured.
+    pub(crate) costs: [(Choice, Option<f32>); 3],
+}
+
 /// What is known of a class, as one word.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Lesson {
@@ -282,17 +292,17 @@ impl Memory {
         word.store(lesson.after(len, choice, ns).pack(), Relaxed);
     }
 
-    /// The classes that loops were measured in: the least length of each, what it has settled on, if it has, and the
-    /// nanoseconds an iteration of [`CHOICES`].
-    pub(crate) fn known(
-        &self,
-    ) -> impl Iterator<Item = (u64, Option<Choice>, [(Choice, Option<f32>); 3])> {
+    /// What is known of the classes that loops were measured in.
+    pub(crate) fn known(&self) -> impl Iterator<Item = Known> {
         let words = self.0.iter().map(|word| word.load(Relaxed)).enumerate();
         words.filter(|&(_, word)| word != 0).map(|(class, word)| {
             let lesson = Lesson::unpack(word);
             let costs = lesson.cost.map(Cost::value);
-            let settled = (lesson.stage >= SETTLED).then(|| lesson.best());
-            (1 << (2 * class), settled, std::array::from_fn(|index| (CHOICES[index], costs[index])))
+            Known {
+                least: 1 << (2 * class),
+                settled: (lesson.stage >= SETTLED).then(|| lesson.best()),
+                costs: std::array::from_fn(|index| (CHOICES[index], costs[index])),
+            }
         })
     }
 

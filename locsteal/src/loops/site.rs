@@ -3,7 +3,7 @@
 use std::sync::Once;
 use std::time::Duration;
 
-use super::auto::{Choice, Memory};
+use super::auto::{Choice, Known, Memory};
 use crate::stats::sites::{self, CallSiteReport, Estimate, Listed, Place, SiteKind};
 
 /// What is known of a marked loop before it is run: the macro makes one of these for each, in a `static`.
@@ -41,7 +41,7 @@ impl Site {
 
 impl Listed for Site {
     fn report(&self) -> Vec<CallSiteReport> {
-        let report = |(size, settled, costs): (u64, Option<Choice>, [(Choice, Option<f32>); 3])| {
+        let report = |Known { least: size, settled, costs }: Known| {
             let estimate = |(choice, cost): (Choice, Option<f32>)| {
                 // Of a loop of the class's least length.
                 let time = Duration::try_from_secs_f32(cost? * size as f32 / 1e9).ok()?;

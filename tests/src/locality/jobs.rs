@@ -5,7 +5,6 @@ use std::hint::black_box;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
-use std::time::Duration;
 
 use locsteal::{JobHandle, Near, Placement, Pool, spawn_near};
 
@@ -134,15 +133,6 @@ pub(super) fn check_load(setting: &Setting) -> usize {
 fn load(machine: &Machine, domains: &[Numbers], at_once: usize) -> usize {
     let mut line = format!("jobs near, {} submitters with {at_once} at once:", domains.len());
     let mut shares = Vec::new();
-    // Where waking takes as long as it does on emulated CPUs, others help out; so once with workers that are awake.
-    let awake = Pool::builder().threads(machine.allowed.len()).placement(Placement::Llc);
-    let awake = awake.spin(Duration::from_secs(1_000)).build().expect("a pool");
-    let share = under_load(domains, at_once, |_| {
-        wait_later(spawn_near!(<pool = &awake, policy = offload> || work()))
-    });
-    awake.shutdown();
-    line += &format!(" spawn_near! with placement llc {share} with workers awake,");
-    shares.push(share);
     for placement in [Placement::Llc, Placement::Free] {
         let pool = pool(machine, placement);
         let before = pool.masks();
@@ -157,9 +147,9 @@ fn load(machine: &Machine, domains: &[Numbers], at_once: usize) -> usize {
         });
         line += &match placement {
             Placement::Free => {
-                format!(" with placement free {share} ({} pinned),", pool.stats().jobs_pinned)
+                format!(" placed free {share} ({} pinned),", pool.stats().jobs_pinned)
             }
-            _ => format!(" {share} with workers asleep,"),
+            _ => format!(" spawn_near! placed {placement} {share},"),
         };
         until_asleep(&pool);
         assert_eq!(pool.masks(), before, "masks are as before");
