@@ -140,7 +140,7 @@ fn slices(c: &mut Vec<u8>, m: usize) {
         c[i * m..(i + 1) * m].fill(i as u8);
         c[i * m..=i * m][0] += 100;
         c.swap(i * m, i * m + 1);
-        for v in c[i * m..(i + 1) * m].iter_mut() {
+        for v in &mut c[i * m..(i + 1) * m] {
             *v += 1;
         }
         let last = c.len() - 1;
