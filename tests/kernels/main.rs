@@ -49,7 +49,7 @@ mod directions;
 mod matrices;
 mod vectors;
 
-const KERNELS: [(&str, Kernel); 16] = [
+const KERNELS: [(&str, Kernel); 17] = [
     ("axpy", vectors::axpy),
     ("stencil", vectors::stencil),
     ("stencil of bytes", vectors::stencil_of_bytes),
@@ -66,6 +66,7 @@ const KERNELS: [(&str, Kernel); 16] = [
     ("matrix row", matrices::matrix_row),
     ("table", matrices::table),
     ("plate", matrices::plate),
+    ("cells", matrices::cells),
 ];
 
 /// The instructions that a whole run of this program takes.

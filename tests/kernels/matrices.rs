@@ -128,3 +128,42 @@ pub(super) fn plate(form: Form, n: usize) {
     run!(form(&x, &mut y, rows, m));
     black_box(y);
 }
+
+/// The same over indices of the whole array, whose rows begin anywhere.
+pub(super) fn cells(form: Form, n: usize) {
+    #[inline(never)]
+    fn indices(x: &[f64], y: &mut [f64], n: usize, m: usize) {
+        for i in 1..n - 1 {
+            for c in i * m + 1..i * m + m - 1 {
+                y[c] = x[c - m] + x[c + m] + x[c - 1] + x[c + 1];
+            }
+        }
+    }
+
+    #[inline(never)]
+    fn iterators(x: &[f64], y: &mut [f64], _: usize, m: usize) {
+        for ((y, x), (above, below)) in
+            y.chunks_mut(m).zip(x.chunks(m)).skip(1).zip(x.chunks(m).zip(x.chunks(m).skip(2)))
+        {
+            let neighbours = x.windows(3).zip(&above[1..]).zip(&below[1..]);
+            for (y, ((x, above), below)) in y[1..].iter_mut().zip(neighbours) {
+                *y = above + below + x[0] + x[2];
+            }
+        }
+    }
+
+    #[par_for(schedule = serial, own(y.chunks(m)))]
+    #[inline(never)]
+    fn marked(x: &[f64], y: &mut [f64], n: usize, m: usize) {
+        for i in 1..n - 1 {
+            for c in i * m + 1..i * m + m - 1 {
+                y[c] = x[c - m] + x[c + m] + x[c - 1] + x[c + 1];
+            }
+        }
+    }
+
+    let (m, rows) = (COLUMNS, n / COLUMNS + 2);
+    let (x, mut y) = (vec![1.5; rows * m], vec![0.5; rows * m]);
+    run!(form(&x, &mut y, rows, m));
+    black_box(y);
+}

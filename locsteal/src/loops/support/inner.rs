@@ -60,10 +60,11 @@ impl<T: Integer + ItemIndex<Whole>> Inner<T> {
         }
     }
 
-    /// The iterations.
+    /// The iterations: as many as the rows are long, counted alike, so that the compiler sees that no index leaves them.
     #[inline]
-    pub fn iterations(self) -> Range<T> {
-        self.range
+    pub fn iterations(self) -> impl Iterator<Item = T> {
+        let (first, count) = (self.range.start, self.count());
+        (0..count).map(move |k| first.forward(k as u128))
     }
 }
 
