@@ -253,6 +253,11 @@ fn use_owned(owned: &mut Owned, event: &Event, active: &Active, depth: usize, re
                  {name}.{copy}();`"
             ),
         ),
+        Why::Fixed if owned.rows => report.error(
+            index,
+            format_args!("`{element}` lies in the same row in every iteration, and that belongs to one of them at most"),
+            format_args!("iteration `{i}` owns `{own}` alone; copy the row before the loop, `let row = {name}.row(..).to_owned();`"),
+        ),
         Why::Fixed => report.error(
             index,
             format_args!("`{element}` is the same element in every iteration, and belongs to one of them at most"),
@@ -481,7 +486,7 @@ fn shared_element(
                 }
             ),
         ),
-        Some(Kind::Other(Why::Computed | Why::Inner(_)) | Kind::Unknown) | None if row => report.error(
+        Some(Kind::Other(Why::Computed | Why::Fixed | Why::Inner(_)) | Kind::Unknown) | None if row => report.error(
             index,
             format_args!("nothing says which iteration owns `{element}`"),
             format_args!("iteration `{i}` can own the row with its index, `{own}`; to own columns, loop over `{name}.columns_mut()`"),

@@ -73,9 +73,11 @@ unsafe impl<I: SplitAxis + Clone> ParallelSource for AxisSource<I> {
 }
 
 // SAFETY: a chunk is a clone of the iterator, which borrows the array.
+#[diagnostic::do_not_recommend]
 unsafe impl<I: SplitAxis + Clone> DetachedSource for AxisSource<I> {}
 
 // SAFETY: a chunk is a clone of an iterator that nothing else refers to.
+#[diagnostic::do_not_recommend]
 unsafe impl<I: SplitAxis + Clone> RepeatableSource for AxisSource<I> {}
 
 // SAFETY:
@@ -114,6 +116,7 @@ unsafe impl<I: SplitAxis> ParallelSource for AxisMutSource<I> {
 }
 
 // SAFETY: a chunk is a part of the iterator, which borrows the array.
+#[diagnostic::do_not_recommend]
 unsafe impl<I: SplitAxis> DetachedSource for AxisMutSource<I> {}
 
 macro_rules! axis {

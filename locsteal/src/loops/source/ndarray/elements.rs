@@ -113,12 +113,15 @@ unsafe impl<'a, A, D: Dimension> ParallelSource for ElementsMutSource<'a, A, D> 
 }
 
 // SAFETY: a chunk borrows the array.
+#[diagnostic::do_not_recommend]
 unsafe impl<A, D: Dimension> DetachedSource for ElementsSource<'_, A, D> {}
 
 // SAFETY: a chunk holds shared references to an array that no source changes.
+#[diagnostic::do_not_recommend]
 unsafe impl<A, D: Dimension> RepeatableSource for ElementsSource<'_, A, D> {}
 
 // SAFETY: a chunk borrows the array.
+#[diagnostic::do_not_recommend]
 unsafe impl<A, D: Dimension> DetachedSource for ElementsMutSource<'_, A, D> {}
 
 macro_rules! chunk {

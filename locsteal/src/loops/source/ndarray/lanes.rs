@@ -64,12 +64,15 @@ unsafe impl<'a, A> ParallelSource for LanesMutSource<'a, A> {
 }
 
 // SAFETY: a chunk borrows the array.
+#[diagnostic::do_not_recommend]
 unsafe impl<A> DetachedSource for LanesSource<'_, A> {}
 
 // SAFETY: a chunk holds shared references to an array that no source changes.
+#[diagnostic::do_not_recommend]
 unsafe impl<A> RepeatableSource for LanesSource<'_, A> {}
 
 // SAFETY: a chunk borrows the array.
+#[diagnostic::do_not_recommend]
 unsafe impl<A> DetachedSource for LanesMutSource<'_, A> {}
 
 #[diagnostic::do_not_recommend]
