@@ -165,9 +165,9 @@ fn change<'a>(values: impl IntoIterator<Item = &'a mut u64>) {
 
 compare!(rows, a => a.rows(), row => digest(row), b => b.rows_mut(), row => change(row));
 compare!(columns, a => a.columns(), row => digest(row), b => b.columns_mut(), row => change(&mut row));
-compare!(outer, a => a.outer_iter(), row => digest(&row), b => b.outer_iter_mut(), row => change(&mut row));
-compare!(axis, a => a.axis_iter(Axis(1)), row => digest(&row), b => b.axis_iter_mut(Axis(1)), row => change(&mut row));
-compare!(axis_chunks, a => a.axis_chunks_iter(Axis(0), 3), part => digest(&part), b => b.axis_chunks_iter_mut(Axis(1), 4), part => change(&mut part));
+compare!(outer, a => a.outer_iter(), row => digest(row), b => b.outer_iter_mut(), row => change(&mut row));
+compare!(axis, a => a.axis_iter(Axis(1)), row => digest(row), b => b.axis_iter_mut(Axis(1)), row => change(&mut row));
+compare!(axis_chunks, a => a.axis_chunks_iter(Axis(0), 3), part => digest(part), b => b.axis_chunks_iter_mut(Axis(1), 4), part => change(&mut part));
 compare!(lanes, a => a.lanes(Axis(0)), lane => digest(lane), b => b.lanes_mut(Axis(1)), lane => change(lane));
 compare!(views, a => a.rows().into_iter(), row => digest(row), b => b.rows_mut().into_iter(), row => change(row));
 compare!(references, a => &a, x => x.wrapping_mul(3), b => &mut b, x => *x += 1);
@@ -199,7 +199,7 @@ fn more_axes() {
     fn sums(array: &Array3<u64>, axis: usize, pool: &Pool) -> Vec<u64> {
         #[par_for(pool = pool, schedule = dynamic(1))]
         let sums: Vec<u64> = for part in array.axis_iter(Axis(axis)) {
-            digest(&part)
+            digest(part)
         };
         sums
     }
@@ -229,7 +229,7 @@ fn more_axes() {
         count
     });
     for axis in 0..3 {
-        let expected: Vec<u64> = array.axis_iter(Axis(axis)).map(|part| digest(&part)).collect();
+        let expected: Vec<u64> = array.axis_iter(Axis(axis)).map(digest).collect();
         assert_eq!(sums(&array, axis, &pool), expected);
     }
     let many =
@@ -339,7 +339,8 @@ twice!(accumulate, accumulate_serially, a; for i in 0..a.nrows(); {
     }
     if a.dim() != (0, 0) && !a.is_empty() && i % 2 == 0 {
         a[(i, 0)] = (a.len() + a.shape()[0] + a.ndim()) as u64;
-        std::mem::swap(&mut a[[i, 0]], &mut (i as u64));
+        let mut other = i as u64;
+        std::mem::swap(&mut a[[i, 0]], &mut other);
     }
 });
 
@@ -525,4 +526,62 @@ fn elements_of_one_axis_are_owned() {
     clear(y.slice_mut(s![10..]), &pool);
     assert_eq!(y.sum(), 100.0);
     assert!(panic_of(|| clear(y.slice_mut(s![..;2]), &pool)).contains("in steps"));
+}
+
+#[test]
+fn an_inner_marked_loop_reads_the_row() {
+    #[par_for]
+    fn sums(a: &mut Array2<u64>, pool: &Pool) {
+        #[par_for(pool = pool, grain = 1)]
+        for i in 0..a.nrows() {
+            let mut sum = 0;
+            #[par_for(pool = pool, grain = 1, reduce(+: sum))]
+            for j in 0..a.ncols() {
+                sum += a[[i, j]];
+            }
+            a[[i, 0]] = sum;
+        }
+    }
+
+    let mut a = Array2::from_shape_fn((7, 13).f(), |(i, j)| (i * j) as u64);
+    let expected: Vec<u64> = a.rows().into_iter().map(|row| row.sum()).collect();
+    sums(&mut a, &pool());
+    assert_eq!(a.column(0).to_vec(), expected);
+}
+
+#[test]
+fn elements_that_are_dropped_are_dropped_once() {
+    #[par_for]
+    fn rename(a: &mut Array2<String>, pool: &Pool) {
+        #[par_for(pool = pool, schedule = dynamic(1))]
+        for i in 0..a.nrows() {
+            for j in 0..a.ncols() {
+                let old = std::mem::take(&mut a[[i, j]]);
+                a[[i, j]] = format!("{old}{old}");
+                a[[i, j]].push('!');
+            }
+            assert!(i != 40, "forty");
+        }
+    }
+
+    #[par_for]
+    fn clear(a: ArrayViewMut2<String>, pool: &Pool) {
+        #[par_for(pool = pool, schedule = dynamic(3))]
+        for x in a {
+            x.clear();
+        }
+    }
+
+    let pool = pool();
+    let mut a = Array2::from_shape_fn((20, 3).f(), |(i, j)| format!("{i}{j}"));
+    rename(&mut a, &pool);
+    assert_eq!((a[[12, 2]].as_str(), a[[0, 0]].as_str()), ("122122!", "0000!"));
+    clear(a.slice_mut(s![..;-3, 1..]), &pool);
+    assert_eq!(
+        (a[[19, 1]].as_str(), a[[16, 2]].as_str(), a[[16, 0]].as_str()),
+        ("", "", "160160!")
+    );
+    let mut a = Array2::from_elem((50, 2), "x".to_owned());
+    assert_eq!(panic_of(|| rename(&mut a, &pool)), "forty");
+    assert!(a.iter().all(|x| x == "x" || x == "xx!"));
 }
