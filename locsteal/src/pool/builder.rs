@@ -16,7 +16,7 @@ use crate::topology::{CpuSet, Topology};
 
 /// How long an idle worker spins at most, unless told otherwise: longer than the usual pause between two loops of a
 /// program that computes, and short enough that going idle costs next to nothing.
-const SPIN: Duration = Duration::from_micros(300);
+const SPIN: Duration = Duration::from_micros(500);
 /// The same where there are more seats than CPUs, so that a spinning worker may keep a working one from its CPU.
 const SPIN_CROWDED: Duration = Duration::from_micros(2);
 
@@ -65,7 +65,7 @@ impl PoolBuilder {
         self
     }
 
-    /// How long an idle worker spins at most before it sleeps; by default 300 microseconds, and 2 where there are more
+    /// How long an idle worker spins at most before it sleeps; by default 500 microseconds, and 2 where there are more
     /// seats than CPUs. Workers whose work comes less often than that spin less.
     pub fn spin(mut self, spin: Duration) -> Self {
         self.spin = Some(spin);

@@ -1,6 +1,7 @@
 //! Jobs run in the domain of their submitter: always while the pool is idle, mostly while all submit at once; and never
 //! do threads that are pinned for a job fill a domain.
 
+use std::collections::BTreeMap;
 use std::hint::black_box;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, mpsc};
@@ -69,7 +70,7 @@ pub(super) fn check_idle(setting: &Setting) -> usize {
     let mut cases = 0;
     for placement in [Placement::Free, Placement::Llc, Placement::Cpu] {
         let pool = pool(machine, placement);
-        let before = pool.masks();
+        let before = masks(&pool, machine);
         // Nobody is pinned to a single CPU.
         let can_be_pinned = |place: &Numbers| placement != Placement::Free || place.len() > 1;
         for place in domains.iter().filter(|place| can_be_pinned(place)) {
@@ -89,9 +90,16 @@ pub(super) fn check_idle(setting: &Setting) -> usize {
             }
         }
         until_asleep(&pool);
-        assert_eq!(pool.masks(), before, "masks are as before");
+        assert_eq!(masks(&pool, machine), before, "masks are as before");
     }
     cases
+}
+
+/// Which CPUs that are there each worker may use. The kernel tells a thread nothing of those that are not, so none of these is
+/// in a mask that it puts back.
+fn masks(pool: &Watched, machine: &Machine) -> BTreeMap<usize, Numbers> {
+    let there = |mask: Numbers| mask.intersection(&machine.allowed).copied().collect();
+    pool.masks().into_iter().map(|(seat, mask)| (seat, there(mask))).collect()
 }
 
 fn wait<T: Send>(mut job: JobHandle<T>) -> T {
@@ -135,7 +143,7 @@ fn load(machine: &Machine, domains: &[Numbers], at_once: usize) -> usize {
     let mut shares = Vec::new();
     for placement in [Placement::Llc, Placement::Free] {
         let pool = pool(machine, placement);
-        let before = pool.masks();
+        let before = masks(&pool, machine);
         // Workers that are placed have masks that are as narrow, without being pinned.
         let watch = (placement == Placement::Free).then(|| Watch::new(domains, &machine.allowed));
         let share = under_load(domains, at_once, |_| {
@@ -152,7 +160,7 @@ fn load(machine: &Machine, domains: &[Numbers], at_once: usize) -> usize {
             _ => format!(" spawn_near! placed {placement} {share},"),
         };
         until_asleep(&pool);
-        assert_eq!(pool.masks(), before, "masks are as before");
+        assert_eq!(masks(&pool, machine), before, "masks are as before");
         shares.push(share);
     }
     for guarded in [false, true] {
@@ -172,8 +180,15 @@ fn load(machine: &Machine, domains: &[Numbers], at_once: usize) -> usize {
         shares.push(share);
     }
     println!("{line}");
-    let [ours @ .., plain, _] = &shares[..] else { unreachable!("more ways were tried") };
-    assert!(ours.iter().all(|ours| ours.near > plain.near), "spawn_near! brings jobs nearer");
+    let [placed, pinned, plain, _] = &shares[..] else { unreachable!("four ways were tried") };
+    assert!(placed.near > plain.near, "spawn_near! brings jobs nearer to workers that are placed");
+    // Nobody is pinned to a single CPU.
+    if domains.iter().all(|place| place.len() > 1) {
+        assert!(
+            pinned.near > plain.near,
+            "spawn_near! brings jobs nearer to workers that are pinned"
+        );
+    }
     shares.iter().map(|share| share.all).sum()
 }
 

@@ -43,7 +43,10 @@ impl<'a, S, Part> Frame<'a, S, Part> {
         base: u128,
         positions: Range<u64>,
     ) -> Self {
-        let first = base + u128::from(positions.start);
+        // Where the compiler knew this number, as for a loop that is run in one piece, it would see that one iteration's `x[i + 1]` is
+        // the next one's `x[i]`, and carry it over, which takes more instructions than to read it again.
+        let start = std::hint::black_box(positions.start);
+        let first = base + u128::from(start);
         let count = positions.end - positions.start;
         Self {
             source,
