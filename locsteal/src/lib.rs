@@ -1,6 +1,15 @@
 //! Parallel loops that steal from near cores first.
 //!
 //! See the [repository](https://github.com/locsteal/locsteal) for a guide.
+//!
+//! # Features
+//!
+//! None of them is on by default.
+//!
+//! | feature | what it adds |
+//! | --- | --- |
+//! | `ndarray` | loops over arrays of the `ndarray` crate, version 0.17, and `a[[i, j]]` owned by row |
+//! | `serde` | serialization of [`Stats`], [`LocalityReport`] and [`CallSites`] |
 
 #[cfg(feature = "simulator")]
 #[doc(hidden)]
@@ -36,6 +45,7 @@ pub use jobs::{JobBuilder, JobHandle, Policy, Scope, job, scope, spawn_near};
 /// | clause | value | default |
 /// | --- | --- | --- |
 /// | `own(y)`, `own(c.chunks(m))` | the arrays of which iteration `i` owns `y[i]`, or `c[i * m..(i + 1) * m]` | inferred from `y[i] = ..` |
+/// | `own(a.rows())` | the arrays of several axes of which it owns `a[[i, j]]` for any `j`, with the feature `ndarray` | inferred from `a[[i, j]] = ..` |
 /// | `reduce(+: sum, max: top)` | what iterations accumulate into; the operators are `+`, `*`, `&`, `\|`, `^`, `&&`, `\|\|`, `min`, `max` | |
 /// | `reduce(histogram)` | the same with what the type offers that implements [`Reduce`] | |
 /// | `reduce(reproducible, +: sum)` | the same with the same bits in each run | |

@@ -65,6 +65,8 @@ pub(crate) struct Own {
     pub(crate) place: Place,
     /// `.chunks(..)`: how many elements an iteration owns.
     pub(crate) chunks: Option<Expr>,
+    /// `.rows()`: an iteration owns a row of an array of several axes.
+    pub(crate) rows: bool,
 }
 
 /// One entry of `reduce(..)`.

@@ -267,7 +267,12 @@ fn entries<T>(
 
 fn own(input: ParseStream) -> syn::Result<Own> {
     let expr: Expr = input.parse()?;
+    let mut rows = false;
     let (array, chunks) = match &expr {
+        Expr::MethodCall(call) if call.method == "rows" && call.args.is_empty() => {
+            rows = true;
+            (&*call.receiver, None)
+        }
         Expr::MethodCall(call) if call.method == "chunks" && call.args.len() == 1 => {
             values::positive(&call.args[0], "chunk", "an iteration owns at least one element")?;
             (&*call.receiver, Some(call.args[0].clone()))
@@ -311,7 +316,7 @@ fn own(input: ParseStream) -> syn::Result<Own> {
         _ => (&expr, None),
     };
     match Place::of(array) {
-        Some(place) => Ok(Own { expr, place, chunks }),
+        Some(place) => Ok(Own { expr, place, chunks, rows }),
         None => Err(error(
             array,
             "`own` takes something made of names and fields",

@@ -43,6 +43,7 @@ impl Names {
         window,
         at,
         array,
+        rows,
         view,
         accumulator,
         sum,
@@ -374,6 +375,18 @@ impl Output<'_> {
                 None => quote!(),
             };
             // The method is looked for at the array's own place, where the compiler reports what has no such method.
+            if owned.rows {
+                let rows = names.rows(k);
+                let method =
+                    Ident::new("own_by_row", span.located_at(syn::spanned::Spanned::span(array)));
+                return quote_spanned! {span=>
+                    let mut #rows = {
+                        use #hidden::OwnByRow as _;
+                        #array.#method()
+                    };
+                    let #name = #hidden::own_rows(&mut #rows.rows, #text);
+                };
+            }
             let method =
                 Ident::new("own_by_iteration", span.located_at(syn::spanned::Spanned::span(array)));
             quote_spanned! {span=>
@@ -728,9 +741,13 @@ impl Output<'_> {
         let index = names.name("index");
         let windows = (0..facts.owned.len()).map(|k| {
             let (name, piece, at) = (self.window(k), names.pieces(k), names.at(k));
+            let of_array = facts.owned[k].rows.then(|| {
+                let rows = names.rows(k);
+                quote_spanned!(span=> .of_array(&#rows.shape))
+            });
             quote_spanned! {span=>
                 #[allow(unused_mut, unused_variables)]
-                let mut #name = #piece.window(#index);
+                let mut #name = #piece.window(#index)#of_array;
                 #[allow(unused_variables)]
                 let #at = #name.at();
             }

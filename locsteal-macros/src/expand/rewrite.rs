@@ -14,7 +14,7 @@ use crate::ast::level_mut;
 use crate::attr::Place;
 use crate::valid::arrays::view_of;
 use crate::valid::cx::{Control, Cx, Goes, Means};
-use crate::valid::index::judge;
+use crate::valid::index::{judge, of_row};
 use crate::valid::rows::{Row, key, split, variable};
 use crate::valid::walk::{self, Mode, Pass};
 use crate::valid::{Facts, Function, LoopFacts};
@@ -233,7 +233,19 @@ impl Pass for Rewriter<'_> {
             };
             let field = Ident::new("window", span);
             let mut tokens = quote_spanned!(span=> #window.#field);
-            index.bracket_token.surround(&mut tokens, |tokens| tokens.extend(offset));
+            let bracket = index.bracket_token;
+            if let Some((first, others)) = of_row(inner).filter(|_| owned.rows) {
+                let others = match others.as_slice() {
+                    [other] => other.to_token_stream(),
+                    others => quote_spanned!(span=> [#(#others),*]),
+                };
+                bracket.surround(&mut tokens, |tokens| {
+                    tokens.extend(quote_spanned!(span=> #at.offset(#first)));
+                });
+                bracket.surround(&mut tokens, |tokens| tokens.extend(others));
+            } else {
+                bracket.surround(&mut tokens, |tokens| tokens.extend(offset));
+            }
             *expr = Expr::Verbatim(tokens);
             return;
         }

@@ -195,7 +195,7 @@ fn mutate(tokens: TokenStream, dice: &mut Dice, rate: usize) -> TokenStream {
 }
 
 /// Real functions to start from.
-const SEEDS: [(&str, &str); 11] = [
+const SEEDS: [(&str, &str); 12] = [
     (
         "schedule = steal, locality = llc",
         "fn axpy(a: f64, x: &[f64], y: &mut [f64]) { for i in 0..x.len() { y[i] += a * x[i]; } }",
@@ -242,6 +242,11 @@ const SEEDS: [(&str, &str); 11] = [
         "fn f(c: &mut [u8]) { for i in 0..n { use a::{b, c as d, *}; #[cfg(x)] let t = x[i]; const z: [u8; 1] = [0]; \
          let m!(i) = z[i]; let Some(v) = c.get(i) else { fail(i) }; c.fill(0); c[..] = matches!(v, Some(A) if x[i] > A); \
          #[par_for(own(c.chunks(2)))] for k in 0..i { c[2 * k] = vec![1; c.len()][0]; } } }",
+    ),
+    (
+        "own(self.a.rows())",
+        "fn f(&mut self, b: &mut Array2<f64>) { for i in (0..n).rev() { for j in 0..self.a.ncols() { self.a[[i, j]] = c[(i + 1, j)]; \
+         b[[i, j, 0]] += self.a.row_mut(i)[j]; mem::swap(&mut b[(i, 0, 1)], &mut d); y[i] = b.dim().0; } } }",
     ),
     (
         "",

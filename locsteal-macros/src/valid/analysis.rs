@@ -9,7 +9,7 @@ use syn::{Block, Expr, ExprForLoop, Item, Local, Macro};
 
 use super::arrays;
 use super::cx::{Control, Cx, Goes, Means, is_constant};
-use super::index::{Kind, judge};
+use super::index::{Kind, Why, judge, of_row};
 use super::leaks;
 use super::macros;
 use super::reductions;
@@ -91,10 +91,12 @@ pub(super) struct Event {
 
 #[derive(Clone)]
 pub(super) enum Usage {
-    /// `place[index]`; `kinds` judges the index, seen from each of the loops around.
+    /// `place[index]`; `kinds` judges the index, seen from each of the loops around. `row`: it is `place[[i, j]]`, and `i` is
+    /// judged.
     Index {
         index: Expr,
         kinds: Vec<Kind>,
+        row: bool,
         mode: Mode,
     },
     /// `place.len()`
@@ -117,8 +119,11 @@ impl Active {
         }
     }
 
-    /// The element of an array that an iteration owns, as it is written.
-    pub(super) fn element(&self, array: &Place) -> String {
+    /// The element of an array that an iteration owns, as it is written; or, of `rows`, all of the row.
+    pub(super) fn element(&self, array: &Place, rows: bool) -> String {
+        if rows {
+            return format!("{array}[[{}, _]]", self.indices());
+        }
         let is_own = |event: &&Event| {
             event.place == *array && matches!(event.kind(self.depth), Some(Kind::Grid(..)))
         };
@@ -130,6 +135,11 @@ impl Active {
 }
 
 impl Event {
+    /// Whether it is a use by several indices, `place[[i, j]]`.
+    pub(super) fn is_of_row(&self) -> bool {
+        matches!(self.usage, Usage::Index { row: true, .. })
+    }
+
     /// What the index is, seen from the loop at `depth`.
     pub(super) fn kind(&self, depth: usize) -> Option<&Kind> {
         match &self.usage {
@@ -175,7 +185,7 @@ impl Analysis<'_> {
         let innermost = self.serial.len().wrapping_sub(1);
         for (k, serial) in self.serial.iter_mut().enumerate() {
             let index = match &usage {
-                Usage::Index { index, mode, .. } => Some((index, mode)),
+                Usage::Index { index, mode, row: false, .. } => Some((index, mode)),
                 _ => None,
             };
             serial.note(place, written, index, in_round && k == innermost, &self.cx);
@@ -492,9 +502,19 @@ impl Pass for Analysis<'_> {
     fn index(&mut self, expr: &mut Expr, place: &Place, mode: &Mode) {
         let written = expr.clone();
         let Expr::Index(index) = expr else { return };
-        let kinds =
-            (1..=self.cx.depth()).map(|depth| judge(&index.index, &self.cx, depth)).collect();
-        let usage = Usage::Index { index: (*index.index).clone(), kinds, mode: mode.clone() };
+        let row = of_row(&index.index).map(|(first, _)| first);
+        let kind = |depth| match judge(row.unwrap_or(&index.index), &self.cx, depth) {
+            // A nest that is run as one owns elements.
+            Kind::Grid(..) if row.is_some() => Kind::Other(Why::Computed),
+            kind => kind,
+        };
+        let kinds = (1..=self.cx.depth()).map(kind).collect();
+        let usage = Usage::Index {
+            index: row.unwrap_or(&index.index).clone(),
+            kinds,
+            row: row.is_some(),
+            mode: mode.clone(),
+        };
         walk::walk(self, &mut index.index);
         self.note(place, &written, usage);
     }

@@ -20,13 +20,17 @@ pub(super) fn judge(active: &Active, depth: usize, report: &mut Report) -> Judge
     let mut owned: Vec<Owned> = Vec::new();
     for own in &active.clauses.own {
         let array = match &own.expr {
-            Expr::MethodCall(call) if own.chunks.is_some() => (*call.receiver).clone(),
+            Expr::MethodCall(call) if own.chunks.is_some() || own.rows => (*call.receiver).clone(),
             expr => expr.clone(),
         };
         owned.push(Owned {
             place: own.place.clone(),
             array,
             chunks: own.chunks.clone(),
+            // Of an array that is indexed as one of several axes, what else could an iteration own?
+            rows: own.rows
+                || own.chunks.is_none()
+                    && active.events.iter().any(|e| e.place == own.place && e.is_of_row()),
             coefficients: coefficients(&own.place, active, depth),
             certain: false,
         });
@@ -41,6 +45,7 @@ pub(super) fn judge(active: &Active, depth: usize, report: &mut Report) -> Judge
                 place: event.place.clone(),
                 array,
                 chunks: None,
+                rows: event.is_of_row(),
                 coefficients: coefficients(&event.place, active, depth),
                 certain: false,
             });
@@ -112,6 +117,7 @@ fn infers(event: &Event, active: &Active, depth: usize) -> bool {
         Mode::Read => false,
         Mode::Write(_) | Mode::Borrow => true,
         Mode::Method(name, _) if methods::is_mutating(&name.to_string()) => true,
+        Mode::Method(..) if event.is_of_row() => false,
         // Whether the method changes the element is not known. Owning it does no harm if nothing else of the array is used.
         Mode::Method(..) => {
             event.mutable
@@ -149,7 +155,30 @@ fn use_owned(owned: &mut Owned, event: &Event, active: &Active, depth: usize, re
         return;
     }
     let i = active.indices();
-    let own = active.element(name);
+    let own = active.element(name, owned.rows);
+    if event.is_of_row() != owned.rows
+        && event.place == owned.place
+        && let Usage::Index { .. } = &event.usage
+    {
+        let (what, help) = match (&owned.chunks, owned.rows) {
+            (Some(_), _) => (
+                "chunks of its elements",
+                format!(
+                    "use one index, `{name}[{i} * m + j]`, or own it by row, `own({name}.rows())`"
+                ),
+            ),
+            (None, true) => {
+                ("rows", format!("use as many indices as it has axes: `{name}[[{i}, j]]`"))
+            }
+            (None, false) => ("elements", format!("use one index, `{name}[{i}]`")),
+        };
+        report.error(
+            &event.written,
+            format_args!("iterations own {what} of `{name}`, which this index does not choose"),
+            help,
+        );
+        return;
+    }
     if owned.chunks.is_some() {
         if event.place != owned.place {
             report.error(
@@ -170,6 +199,24 @@ fn use_owned(owned: &mut Owned, event: &Event, active: &Active, depth: usize, re
     let (index, kind) = match &event.usage {
         Usage::Length if event.place == owned.place => return,
         Usage::Index { index, .. } if event.place == owned.place => (index, event.kind(depth)),
+        Usage::Whole(Mode::Method(method, _))
+            if owned.rows
+                && event.place == owned.place
+                && OF_ROWS.contains(&method.to_string().as_str()) =>
+        {
+            return;
+        }
+        _ if owned.rows => {
+            report.error(
+                &event.written,
+                format_args!("iteration `{i}` owns the row `{own}` alone, not all of `{name}`"),
+                format_args!(
+                    "use its elements `{name}[[{i}, j]]`, or the whole row `{name}.row_mut({i})`; to read old values, copy them before \
+                     the loop: `let old = {name}.to_owned();`"
+                ),
+            );
+            return;
+        }
         _ => {
             report.error(
                 &event.written,
@@ -184,7 +231,7 @@ fn use_owned(owned: &mut Owned, event: &Event, active: &Active, depth: usize, re
     };
     let why = match kind {
         Some(Kind::Exact(_)) => {
-            owned.certain |= event.certain;
+            owned.certain |= event.certain && !owned.rows;
             return;
         }
         Some(Kind::Grid(_, coefficients)) if *coefficients == owned.coefficients => {
@@ -196,14 +243,20 @@ fn use_owned(owned: &mut Owned, event: &Event, active: &Active, depth: usize, re
         Some(Kind::Other(why)) => why.clone(),
     };
     let element = written(event);
+    let copy = if owned.rows { "to_owned" } else { "to_vec" };
     match why {
         Why::Computed => report.error(
             index,
             format_args!("`{element}` belongs to another iteration, which may be changing it at this moment"),
             format_args!(
                 "iteration `{i}` owns `{own}` alone; to read old values, copy them before the loop: `let old = \
-                 {name}.to_vec();`"
+                 {name}.{copy}();`"
             ),
+        ),
+        Why::Fixed if owned.rows => report.error(
+            index,
+            format_args!("`{element}` lies in the same row in every iteration, and that belongs to one of them at most"),
+            format_args!("iteration `{i}` owns `{own}` alone; copy the row before the loop, `let row = {name}.row(..).to_owned();`"),
         ),
         Why::Fixed => report.error(
             index,
@@ -211,6 +264,13 @@ fn use_owned(owned: &mut Owned, event: &Event, active: &Active, depth: usize, re
             format_args!(
                 "iteration `{i}` owns `{own}` alone; copy the element before the loop, or accumulate into a variable \
                  with `reduce(..)`"
+            ),
+        ),
+        Why::Inner(j) if owned.rows => report.error(
+            index,
+            format_args!("`{element}` lies in rows of other iterations as `{j}` moves on"),
+            format_args!(
+                "iteration `{i}` owns `{own}` alone; to own columns, loop over `{name}.columns_mut()`"
             ),
         ),
         Why::Inner(j) => report.error(
@@ -227,6 +287,9 @@ fn use_owned(owned: &mut Owned, event: &Event, active: &Active, depth: usize, re
         ),
     }
 }
+
+/// Methods that mean the same of an iteration's row as of the array.
+const OF_ROWS: [&str; 8] = ["nrows", "ncols", "dim", "raw_dim", "shape", "ndim", "row", "row_mut"];
 
 /// An array is used that iterations own by chunks.
 fn use_chunk(owned: &Owned, event: &Event, i: &str, joined: bool, report: &mut Report) {
@@ -408,17 +471,25 @@ fn shared_element(
     report: &mut Report,
 ) {
     let name = &event.place;
+    let row = event.is_of_row();
+    let own = if row { format!("{name}[[{i}, j]]") } else { format!("{name}[{i}]") };
     match event.kind(depth) {
         Some(Kind::Shifted(_, shift)) => report.error(
             index,
             format_args!("iteration `{i}` does not own `{element}`"),
             format_args!(
-                "an iteration owns the element at exactly its index: shift the loop's range{}, and write `{name}[{i}]`",
+                "an iteration owns the {} at exactly its index: shift the loop's range{}, and write `{own}`",
+                if row { "row" } else { "element" },
                 match shift {
                     Shift::Number(by) if *by > 0 => format!(" by {by}"),
                     _ => String::new(),
                 }
             ),
+        ),
+        Some(Kind::Other(Why::Computed | Why::Fixed | Why::Inner(_)) | Kind::Unknown) | None if row => report.error(
+            index,
+            format_args!("nothing says which iteration owns `{element}`"),
+            format_args!("iteration `{i}` can own the row with its index, `{own}`; to own columns, loop over `{name}.columns_mut()`"),
         ),
         Some(Kind::Other(Why::Computed)) => report.error(
             index,
@@ -481,7 +552,8 @@ fn chunk_size(index: &Expr, i: &str) -> Option<String> {
 fn reads(active: &Active, owned: &[Owned], depth: usize) -> Vec<Read> {
     let mut reads: Vec<Read> = Vec::new();
     for event in &active.events {
-        let Usage::Index { mode: Mode::Read | Mode::Method(..), .. } = &event.usage else {
+        let Usage::Index { mode: Mode::Read | Mode::Method(..), row: false, .. } = &event.usage
+        else {
             continue;
         };
         let shift = match event.kind(depth) {

@@ -42,6 +42,20 @@ pub(crate) enum Why {
     Outer(String),
 }
 
+/// The parts of an index of several axes, `[i, j]` or `(i, j)`: the first, which chooses the row, and the others.
+pub(crate) fn of_row(index: &Expr) -> Option<(&Expr, Vec<&Expr>)> {
+    let parts = match index {
+        Expr::Array(array) => &array.elems,
+        Expr::Tuple(tuple) => &tuple.elems,
+        Expr::Paren(paren) => return of_row(&paren.expr),
+        Expr::Group(group) => return of_row(&group.expr),
+        _ => return None,
+    };
+    let mut parts = parts.iter();
+    let (first, others) = (parts.next()?, parts.collect::<Vec<_>>());
+    (!others.is_empty()).then_some((first, others))
+}
+
 /// Judges an index, seen from the marked loop at `depth` that is around it.
 pub(crate) fn judge(expr: &Expr, cx: &Cx, depth: usize) -> Kind {
     if let Some(coefficients) = linear(expr, cx, depth) {

@@ -63,6 +63,8 @@ pub(crate) struct Owned {
     pub(crate) array: Expr,
     /// How many elements an iteration owns, if not one.
     pub(crate) chunks: Option<Expr>,
+    /// Whether it owns a row of an array of several axes, `a[[i, j]]`.
+    pub(crate) rows: bool,
     /// In a nest that is run as one: by what the outer loops' indices are multiplied.
     pub(crate) coefficients: Vec<Expr>,
     /// Whether each iteration is certain to use its element.

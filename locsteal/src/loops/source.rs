@@ -12,6 +12,8 @@ mod disjoint;
 mod indexed;
 mod iterators;
 mod length;
+#[cfg(feature = "ndarray")]
+pub mod ndarray;
 mod nest;
 mod owned;
 mod position_set;

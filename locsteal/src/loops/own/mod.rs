@@ -6,12 +6,14 @@
 
 mod area;
 mod array;
+mod by_row;
 mod grid;
 mod indices;
 mod window;
 
 pub use area::{Area, Chunks, Elements};
 pub use array::{Own, OwnByIteration, ParallelArray};
+pub use by_row::{OwnByRow, ParallelRows, RowAt, RowWindow, RowsOf, own_rows};
 pub use grid::{Grid, Numbered, Owned, Owning};
 pub use indices::{Indices, ItemIndex, Stride};
 pub use window::{At, Element, Window};

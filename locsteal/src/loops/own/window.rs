@@ -22,6 +22,12 @@ impl<'a, T> Element<'a, T> {
         Self { window, index, area }
     }
 
+    /// Which element of which array it is.
+    #[inline]
+    pub(super) fn place(&self) -> (usize, Area) {
+        (self.index, self.area)
+    }
+
     /// The length of the whole array.
     #[inline]
     #[allow(clippy::len_without_is_empty, reason = "below")]

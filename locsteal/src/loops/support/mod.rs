@@ -40,7 +40,7 @@ pub use std::ops::ControlFlow::{Break, Continue};
 
 pub use crate::loops::own::{
     Area, At, Chunks, Element, Elements, Grid, Indices, ItemIndex, Numbered, Own, OwnByIteration,
-    Owned, Owning, Stride, Window,
+    OwnByRow, Owned, Owning, ParallelRows, RowAt, RowWindow, RowsOf, Stride, Window, own_rows,
 };
 pub use crate::loops::reduce::ops;
 pub use crate::loops::site::Site;
