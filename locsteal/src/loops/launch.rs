@@ -343,7 +343,7 @@ fn run_shared(
 ///
 /// # Safety
 ///
-/// `data` is the frame of the loop, an entry of type `E`, and the ticket is that of a worker inside the loop.
+/// `data` is the frame of the loop, and the ticket is that of a worker inside the loop.
 unsafe fn run_on_worker(data: *const (), ticket: Ticket<'_>) {
     // SAFETY: the caller of the loop keeps the frame until every participant has left.
     let frame = unsafe { &*data.cast::<Frame<'_>>() };

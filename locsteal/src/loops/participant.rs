@@ -267,7 +267,7 @@ fn pause(view: &View<'_>, seat: Option<usize>) {
 /// The caller has nothing left to do but to wait for the owner of `seat` to leave, which takes its time.
 #[cold]
 fn sleep_until_left(view: &View<'_>, lane: &Lane, seat: usize) {
-    if view.board.seat(seat).presence.await_leave(view.generation, view.kind.publishes()) {
+    if view.board.seat(seat).presence.await_leave(view.generation) {
         lane.bell().wait();
     } else {
         yield_now();

@@ -195,6 +195,8 @@ impl Crew {
         // Workers inherit the mask of the thread that starts them, which may be pinned for the time of a job.
         let start = move || {
             let placed = put_in_place(shared.seats.home(seat), free.as_ref());
+            // Before code of users, which may end the crew: it must not wait for itself.
+            shared.take_place(seat);
             let mut recruit = Recruit::placed(seat, placed);
             if let Some(handler) = handler {
                 // The worker is needed all the same; the panic has been printed where it happened.
@@ -286,5 +288,35 @@ impl Drop for Crew {
             let threads = self.threads.get_mut().unwrap_or_else(PoisonError::into_inner);
             threads.drain(..).for_each(mem::forget);
         }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::sync::OnceLock;
+    use std::time::Duration;
+
+    use super::*;
+    use crate::Pool;
+
+    #[test]
+    fn a_start_handler_may_end_the_crew_that_is_being_started() {
+        static POOL: OnceLock<Pool> = OnceLock::new();
+        let (done, ended) = mpsc::channel();
+        thread::spawn(move || {
+            let end = |_| {
+                if let Some(pool) = POOL.get() {
+                    pool.shutdown();
+                }
+            };
+            let pool =
+                POOL.get_or_init(|| Pool::builder().threads(2).start_handler(end).build().unwrap());
+            pool.shutdown();
+            // Starts the next one.
+            crate::range(0..100_usize).pool(pool).for_each(drop);
+            pool.shutdown();
+            done.send(()).unwrap();
+        });
+        ended.recv_timeout(Duration::from_secs(20)).expect("the handler waits for itself");
     }
 }

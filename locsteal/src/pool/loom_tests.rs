@@ -248,15 +248,16 @@ fn loom_exit_then_the_next_loop() {
     });
 }
 
-/// The caller sleeps until the worker of seat 1 leaves.
-#[test]
-fn loom_the_sleeping_caller_is_woken() {
-    check(|| {
+/// The caller sleeps until the worker of seat 1 leaves. In some interleavings it must indeed have slept.
+fn the_sleeping_caller_is_woken(kind: Kind) {
+    let slept = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
+    let sleeps = slept.clone();
+    check(move || {
         let lane = Arc::new(Lane::new(2));
         let orders = Arc::new(Orders::cyclic());
-        let this = Loop { kind: Kind::Static, len: 2, width: 2 };
-        let cells = Arc::new(vec![(this, Cells::new(2))]);
-        let epoch = Epoch::new(lane.next_generation(), 2, false);
+        let this = Loop { kind, len: 2, width: 2 };
+        let cells = Arc::new(Cells::new(2));
+        let epoch = Epoch::new(lane.next_generation(), 2, kind.publishes());
         let notice = Notice {
             run: never_called,
             data: std::ptr::null(),
@@ -269,33 +270,99 @@ fn loom_the_sleeping_caller_is_woken() {
             caller: 0,
         };
         assert!(lane.claim());
-        let worker = {
-            let (lane, orders, cells) = (lane.clone(), orders.clone(), cells.clone());
-            thread::spawn(move || work(&lane, &orders, 1, &cells, 1))
-        };
         let view = view(&lane, &orders, epoch, this);
         let mut walk = Walk::caller(Thief { seat: 0, near: 0 }, &view);
         // SAFETY: the model holds the lane, and nobody calls `run`.
         unsafe { lane.open(epoch, notice) };
+        // The worker has come in already: what matters here is how it leaves.
+        assert_eq!(lane.enter(epoch, 1), Entry::Owner);
+        let worker = {
+            let (lane, orders, cells) = (lane.clone(), orders.clone(), cells.clone());
+            thread::spawn(move || {
+                let view = self::view(&lane, &orders, epoch, this);
+                participate(&view, Walk::owner(1, &view), &cells);
+                if lane.board.seat(1).presence.leave(epoch.generation()) {
+                    lane.bell().ring();
+                }
+            })
+        };
         loop {
             match walk.step(&view, || 1) {
-                Step::Run(positions) => positions.for_each(|i| cells[0].1.write(i)),
+                Step::Run(positions) => positions.for_each(|i| cells.write(i)),
                 Step::Wait(Some(seat)) => {
-                    if view
-                        .board
-                        .seat(seat)
-                        .presence
-                        .await_leave(view.generation, view.kind.publishes())
-                    {
+                    if view.board.seat(seat).presence.await_leave(view.generation) {
+                        sleeps.fetch_add(1, Ordering::Relaxed);
                         lane.bell().wait();
+                    } else {
+                        thread::yield_now();
                     }
                 }
                 Step::Wait(None) => thread::yield_now(),
                 Step::Leave => break,
             }
         }
-        assert_eq!(cells[0].1.read(0) + cells[0].1.read(1), 2);
+        assert_eq!(cells.read(0) + cells.read(1), 2);
         lane.release();
+        worker.join().unwrap();
+    });
+    assert!(slept.load(Ordering::Relaxed) > 0, "the caller never slept");
+}
+
+#[test]
+fn loom_the_sleeping_caller_is_woken() {
+    the_sleeping_caller_is_woken(Kind::Static);
+}
+
+#[test]
+fn loom_the_sleeping_caller_of_a_loop_with_stealing_is_woken() {
+    the_sleeping_caller_is_woken(Kind::Steal);
+}
+
+/// A worker that falls asleep while a loop is opened may be overlooked, but not once the caller has run its first chunk.
+#[test]
+fn loom_a_worker_that_falls_asleep_during_a_launch_is_woken() {
+    check(|| {
+        let shared = Arc::new((Lane::new(2), Sleepers::new(2)));
+        let (lane, sleepers) = &*shared;
+        let first = lane.next_generation();
+        let worker = {
+            let shared = shared.clone();
+            thread::spawn(move || {
+                let (lane, sleepers) = &*shared;
+                let is_open = || lane.epoch().generation() == first;
+                while !is_open() {
+                    sleepers.announce(1);
+                    if is_open() {
+                        sleepers.retract(1);
+                    } else {
+                        sleepers.sleep(1);
+                    }
+                }
+                // SAFETY: this thread has seen the epoch, and the notice is not written again.
+                assert_eq!(unsafe { lane.read_notice() }.len, 2);
+            })
+        };
+        let notice = Notice {
+            run: never_called,
+            data: std::ptr::null(),
+            len: 2,
+            unit: 1,
+            launched: 0,
+            kind: Kind::Static,
+            grain: 1,
+            locality: Locality::Llc,
+            caller: 0,
+        };
+        assert!(lane.claim());
+        // SAFETY: the model holds the lane, and nobody calls `run`.
+        unsafe { lane.open(Epoch::new(first, 2, false), notice) };
+        // As `Shared::wake_near` and `Ticket::wake_overlooked` do it.
+        if !(sleepers.any_below(2, 0) && sleepers.wake(1)) {
+            sleepers.published();
+            if sleepers.any_below(2, 0) {
+                sleepers.wake(1);
+            }
+        }
         worker.join().unwrap();
     });
 }

@@ -111,10 +111,11 @@ impl Watch<'_> {
     /// Claiming the seat in the next loop on the same lane will not have to wait for the line.
     #[inline]
     fn make_ready(&mut self) {
+        // Counted only while there is something to do: a worker that joins no loops would count beyond every bound.
+        let Some(lane) = self.joined else { return };
         self.looks += 1;
-        if self.looks == READY_AFTER
-            && let Some(lane) = self.joined.take()
-        {
+        if self.looks == READY_AFTER {
+            self.joined = None;
             lane.board.seat(self.seat).presence.make_ready();
         }
     }
@@ -269,6 +270,21 @@ mod tests {
         idle.yielded = ticks().saturating_sub(1 << 36).max(1);
         assert_eq!(idle.next(), Pause::Yield);
         assert_eq!(idle.next(), Pause::Spin);
+    }
+
+    #[test]
+    fn a_worker_that_joins_no_loops_counts_no_looks() {
+        let pool = crate::Pool::builder().threads(2).build().unwrap();
+        let shared = pool.shared();
+        let side = Side { shared, seat: 0, arrived: false, turn: 0 };
+        let looks = u32::MAX;
+        let mut watch = Watch { shared, seat: 0, seen: Vec::new(), side, joined: None, looks };
+        watch.make_ready();
+        (watch.joined, watch.looks) = (shared.claim_lane(), 0);
+        for _ in 0..2 * READY_AFTER {
+            watch.make_ready();
+        }
+        assert!(watch.joined.is_none() && watch.looks == READY_AFTER);
     }
 
     #[test]

@@ -150,8 +150,26 @@ mod tests {
         assert_eq!(board.enter(first, 0, true), Entry::Never);
         assert_eq!(board.enter(second, 0, false), Entry::Owner);
         assert_eq!(board.enter(first, 0, true), Entry::Never, "the first loop is over");
-        assert!(board.seat(0).presence.await_leave(second, true));
+        assert!(board.seat(0).presence.await_leave(second));
         assert!(board.seat(0).presence.leave(second));
+    }
+
+    #[test]
+    fn an_owner_can_be_awaited_once_it_is_present() {
+        let generation = Generation::default().next();
+        let board = Board::new(2);
+        // With a block to publish, and without.
+        assert_eq!(board.enter(generation, 0, true), Entry::Owner);
+        assert_eq!(board.enter(generation, 1, false), Entry::Owner);
+        let (publishes, other) = (&board.seat(0).presence, &board.seat(1).presence);
+        assert!(!publishes.await_leave(generation), "the question would be lost");
+        publishes.publish(generation, Phase::Present);
+        for presence in [publishes, other] {
+            assert!(presence.await_leave(generation) && presence.await_leave(generation));
+            assert!(!presence.has_left(generation));
+            assert!(presence.leave(generation), "the caller is to be woken");
+            assert!(presence.has_left(generation) && !presence.await_leave(generation));
+        }
     }
 
     #[test]

@@ -143,11 +143,10 @@ impl Presence {
         self.0.load(Ordering::Relaxed) == left
     }
 
-    /// Asks the owner to wake the caller when it leaves; false if it is not there (any more). `publishes`: owners go on from
-    /// [`Phase::Begun`], by a store that would lose the question; so it is asked later.
-    pub(crate) fn await_leave(&self, generation: Generation, publishes: bool) -> bool {
-        let phase = if publishes { Phase::Present } else { Phase::Begun };
-        let present = Stamp::new(generation, phase).0;
+    /// Asks the owner to wake the caller when it leaves; false if it is not there (any more), or still at [`Phase::Begun`]: it goes
+    /// on from there by a store that would lose the question.
+    pub(crate) fn await_leave(&self, generation: Generation) -> bool {
+        let present = Stamp::new(generation, Phase::Present).0;
         match self.0.compare_exchange(
             present,
             present | Stamp::AWAITED,
