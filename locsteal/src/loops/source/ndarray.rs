@@ -12,7 +12,7 @@
 //! ```
 //!
 //! Views along an axis are split by `ndarray` itself. What it cannot split, its lanes and its elements, is computed from where
-//! the first ones stand and how far they are apart, in [`strided`].
+//! the first ones stand and how far they are apart, in a module of its own, `strided`.
 
 mod axis;
 mod elements;
