@@ -17,19 +17,6 @@ pub(crate) use loom::{
     thread::yield_now,
 };
 
-/// Has the cache line of `place` fetched for writing, where the processor can be asked for that. It changes nothing else.
-#[inline]
-pub(crate) fn fetch_for_writing<T>(place: &T) {
-    #[cfg(all(target_arch = "x86_64", not(miri), not(loom)))]
-    {
-        use std::arch::x86_64::{_MM_HINT_ET0, _mm_prefetch};
-        // SAFETY: a hint, which touches nothing that a program can see, whatever the address.
-        unsafe { _mm_prefetch::<_MM_HINT_ET0>(std::ptr::from_ref(place).cast()) };
-    }
-    #[cfg(not(all(target_arch = "x86_64", not(miri), not(loom))))]
-    let _ = place;
-}
-
 /// A cell whose owner proves, at each access, that nobody writes at the same time.
 #[derive(Debug)]
 pub(crate) struct SharedCell<T>(

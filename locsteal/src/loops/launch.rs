@@ -314,9 +314,12 @@ fn run_shared(
     // after `take_part` has run to its end for the caller: that is when every other seat is left or shut. `Entry: Sync`
     // lets its entry be run from any thread, and the frame's panic slot is locked.
     unsafe { lane.open(epoch, notice) };
-    // Who sleeps is woken. Who is just falling asleep may be overlooked, as there is no fence here: it would take as long
-    // as the workers' caches take to give up the line that was just written. The caller looks again when it has run its
-    // first chunk.
+    // Who sleeps is woken. Who is just falling asleep may be overlooked where there is no fence: it would take as long as
+    // the workers' caches take to give up the line that was just written. The caller looks again when it has run its first
+    // chunk; unless that is all it has to run, and not little.
+    if protected && !kind.publishes() {
+        shared.sleepers.published();
+    }
     let wakes = shared.wake_near(lane, epoch, thief.seat, 1);
     if wakes == 0 {
         caller.look_for_sleepers();

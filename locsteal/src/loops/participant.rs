@@ -121,6 +121,7 @@ impl<'a> Participant<'a> {
 
     #[inline]
     fn take(&mut self) -> Option<Range<u64>> {
+        self.position.set(None);
         let chunk = match &mut self.work {
             Work::Alone(left) => {
                 let end = left.end.min(self.ending.bound());

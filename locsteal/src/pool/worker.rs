@@ -17,8 +17,6 @@ pub(crate) fn work(shared: &Shared, seat: usize, crew: u64) {
         seat,
         seen: vec![Generation::default(); shared.lanes()],
         side: Side { shared, seat, arrived: false, turn: 0 },
-        joined: None,
-        looks: 0,
     };
     let mut idle = Idle::new(shared.spin);
     while shared.crew() == crew {
@@ -26,10 +24,7 @@ pub(crate) fn work(shared: &Shared, seat: usize, crew: u64) {
             idle.end();
         } else {
             match idle.next() {
-                Pause::Spin => {
-                    watch.make_ready();
-                    crate::sync::spin_loop();
-                }
+                Pause::Spin => crate::sync::spin_loop(),
                 Pause::Yield => crate::sync::yield_now(),
                 Pause::Sleep => watch.sleep(crew),
             }
@@ -45,15 +40,7 @@ struct Watch<'a> {
     seat: usize,
     seen: Vec<Generation>,
     side: Side<'a>,
-    /// The lane of the loop that it has come from.
-    joined: Option<&'a Lane>,
-    /// How often it has looked around since.
-    looks: u32,
 }
-
-/// After so many looks around, about a tenth of a microsecond, a worker has its line fetched for the next loop: the caller of
-/// the last one has read by then that it has left.
-const READY_AFTER: u32 = 4;
 
 /// The worker's part in what it does besides loops.
 struct Side<'a> {
@@ -108,18 +95,6 @@ impl Side<'_> {
 }
 
 impl Watch<'_> {
-    /// Claiming the seat in the next loop on the same lane will not have to wait for the line.
-    #[inline]
-    fn make_ready(&mut self) {
-        // Counted only while there is something to do: a worker that joins no loops would count beyond every bound.
-        let Some(lane) = self.joined else { return };
-        self.looks += 1;
-        if self.looks == READY_AFTER {
-            self.joined = None;
-            lane.board.seat(self.seat).presence.make_ready();
-        }
-    }
-
     /// Takes part in every open loop that has room for this seat; gives back whether there was one, or other work.
     fn take_part(&mut self) -> bool {
         let mut took_part = false;
@@ -139,7 +114,6 @@ impl Watch<'_> {
                 entry @ (Entry::Owner | Entry::Late) => {
                     *seen = epoch.generation();
                     join(self.shared, lane, epoch, self.seat, entry);
-                    (self.joined, self.looks) = (Some(lane), 0);
                     took_part = true;
                     side.look();
                 }
@@ -270,21 +244,6 @@ mod tests {
         idle.yielded = ticks().saturating_sub(1 << 36).max(1);
         assert_eq!(idle.next(), Pause::Yield);
         assert_eq!(idle.next(), Pause::Spin);
-    }
-
-    #[test]
-    fn a_worker_that_joins_no_loops_counts_no_looks() {
-        let pool = crate::Pool::builder().threads(2).build().unwrap();
-        let shared = pool.shared();
-        let side = Side { shared, seat: 0, arrived: false, turn: 0 };
-        let looks = u32::MAX;
-        let mut watch = Watch { shared, seat: 0, seen: Vec::new(), side, joined: None, looks };
-        watch.make_ready();
-        (watch.joined, watch.looks) = (shared.claim_lane(), 0);
-        for _ in 0..2 * READY_AFTER {
-            watch.make_ready();
-        }
-        assert!(watch.joined.is_none() && watch.looks == READY_AFTER);
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! nothing per seat. All that must be decided once (does the owner begin this block, or does another rescue it; does a
 //! late owner still come in, or has the caller closed the loop) is decided by a compare-exchange on this word.
 
-use crate::sync::{AtomicU64, Ordering, fetch_for_writing};
+use crate::sync::{AtomicU64, Ordering};
 
 /// Tells the loops apart that use a board one after the other. Counts round after 2^48 loops, which at ten million
 /// loops a second is most of a year; for a mistake a thread would have to pause for half of that.
@@ -91,12 +91,6 @@ pub(crate) struct Presence(AtomicU64);
 impl Presence {
     pub(crate) fn new() -> Self {
         Self(AtomicU64::new(Stamp::new(Generation::default(), Phase::Shut).0))
-    }
-
-    /// The next claim will come from this thread: has the line fetched, which the caller of the last loop has read.
-    #[inline]
-    pub(crate) fn make_ready(&self) {
-        fetch_for_writing(&self.0);
     }
 
     /// Acquire: pairs with the release of [`leave`](Self::leave), so that who sees a seat left sees all that its owner
