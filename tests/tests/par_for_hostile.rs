@@ -469,6 +469,7 @@ fn greatest(x: &[f64]) -> Option<f64> {
 }
 
 #[par_for]
+#[allow(clippy::assigning_clones, reason = "the form is what is tested")]
 fn longest(words: &[String], n: usize) -> (String, f64) {
     let (mut last, mut low) = (String::new(), 1000.0);
     #[par_for(reduce(max: last), schedule = dynamic(1))]
