@@ -556,3 +556,25 @@ fn an_inner_loop_past_its_window_is_told_so() {
     let past = message(5);
     assert!(past.contains("the len of `c` is 5 but the index is 5"), "{past}");
 }
+
+#[par_for]
+fn by_ranges_with_a_name(c: &mut [usize], m: usize) {
+    let n = c.len() / m;
+    #[par_for(own(c.chunks(m)))]
+    for i in 0..n {
+        let (mine, first) = (i * m..(i + 1) * m, i * m);
+        c[mine.clone()].fill(i);
+        c[first] += 10;
+        let next = first..c.len().min(first + m + usize::from(i == 100));
+        let (one, rest) = c[next].split_at_mut(1);
+        one[0] += rest.len();
+    }
+}
+
+#[test]
+fn a_chunk_is_indexed_by_a_range_that_has_a_name() {
+    let mut c = [0; 12];
+    by_ranges_with_a_name(&mut c, 3);
+    assert_eq!(c, [12, 0, 0, 13, 1, 1, 14, 2, 2, 15, 3, 3]);
+    assert!(panics(|| by_ranges_with_a_name(&mut [0; 400], 3)));
+}

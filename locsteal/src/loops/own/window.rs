@@ -240,6 +240,17 @@ impl At {
         }
     }
 
+    /// Where in the window that stands which has this index, or these indices, of the array.
+    ///
+    /// # Panics
+    ///
+    /// If it is not in the window.
+    #[inline]
+    #[track_caller]
+    pub fn place<I: WindowIndex>(self, index: I) -> I::Within {
+        index.within(self)
+    }
+
     /// Where in the window the elements with these indices of the array stand; `..` is the whole array.
     ///
     /// # Panics
@@ -311,6 +322,39 @@ fn owned(name: &str, first: usize, size: usize, each: bool) -> String {
         (0, _) => format!("nothing of `{name}`"),
         (_, true) => format!("`{name}[{first}]`"),
         (_, false) => format!("`{name}[{first}..{end}]`"),
+    }
+}
+
+/// An index, or a range of indices.
+#[diagnostic::on_unimplemented(
+    message = "elements that an iteration owns cannot be indexed by `{Self}`",
+    label = "neither a `usize` nor a range of them"
+)]
+pub trait WindowIndex {
+    /// The same in the window.
+    type Within;
+
+    /// Where it is in the window.
+    fn within(self, at: At) -> Self::Within;
+}
+
+impl WindowIndex for usize {
+    type Within = Self;
+
+    #[inline]
+    #[track_caller]
+    fn within(self, at: At) -> Self {
+        at.offset(self)
+    }
+}
+
+impl<R: WindowRange> WindowIndex for R {
+    type Within = Range<usize>;
+
+    #[inline]
+    #[track_caller]
+    fn within(self, at: At) -> Range<usize> {
+        at.range(self)
     }
 }
 
