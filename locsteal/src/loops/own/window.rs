@@ -328,7 +328,8 @@ fn owned(name: &str, first: usize, size: usize, each: bool) -> String {
 /// An index, or a range of indices.
 #[diagnostic::on_unimplemented(
     message = "elements that an iteration owns cannot be indexed by `{Self}`",
-    label = "neither a `usize` nor a range of them"
+    label = "neither a `usize` nor a range of them",
+    note = "an integer of another type can be converted: `c[k as usize]`"
 )]
 pub trait WindowIndex {
     /// The same in the window.
@@ -348,15 +349,28 @@ impl WindowIndex for usize {
     }
 }
 
-impl<R: WindowRange> WindowIndex for R {
-    type Within = Range<usize>;
+macro_rules! window_index_by_range {
+    ($($range:ty),* $(,)?) => {$(
+        impl WindowIndex for $range {
+            type Within = Range<usize>;
 
-    #[inline]
-    #[track_caller]
-    fn within(self, at: At) -> Range<usize> {
-        at.range(self)
-    }
+            #[inline]
+            #[track_caller]
+            fn within(self, at: At) -> Range<usize> {
+                at.range(self)
+            }
+        }
+    )*};
 }
+
+window_index_by_range!(
+    Range<usize>,
+    RangeInclusive<usize>,
+    RangeFrom<usize>,
+    RangeTo<usize>,
+    RangeToInclusive<usize>,
+    RangeFull,
+);
 
 /// A range of indices.
 pub trait WindowRange {
