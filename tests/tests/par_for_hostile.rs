@@ -4,6 +4,7 @@
 
 use locsteal::{ParallelArray, Pool, Reduce, Schedule, par_for};
 use std::cell::{Cell, RefCell};
+use std::num::Wrapping;
 use std::ops::{Deref, DerefMut, Index, IndexMut};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
@@ -435,4 +436,145 @@ fn loops_in_futures() {
         let done = pin!(awaits(&mut y, limit)).as_mut().poll(&mut context);
         assert_eq!(done, Poll::Ready(expected));
     }
+}
+
+#[par_for]
+fn far_ahead(x: &[usize], y: &mut [usize], far: bool) {
+    for i in 0..y.len() {
+        for j in 0..if far { 2 } else { 0 } {
+            y[i] += x[j + 3_000_000_000];
+            y[i] += x[j + 100_000 * 100_000];
+        }
+    }
+}
+
+#[test]
+fn literals_of_an_index_are_as_large_as_indices() {
+    let mut y = [0; 10];
+    far_ahead(&[], &mut y, false);
+    assert_eq!(y, [0; 10]);
+    assert!(panics(|| far_ahead(&[1], &mut y, true)));
+}
+
+#[par_for]
+fn greatest(x: &[f64]) -> Option<f64> {
+    let mut greatest = None;
+    #[par_for(reduce(max: greatest), schedule = dynamic(1))]
+    for i in 0..x.len() {
+        if Some(x[i]) > greatest {
+            greatest = Some(x[i]);
+        }
+    }
+    greatest
+}
+
+#[par_for]
+#[allow(clippy::assigning_clones, reason = "the form is what is tested")]
+fn longest(words: &[String], n: usize) -> (String, f64) {
+    let (mut last, mut low) = (String::new(), 1000.0);
+    #[par_for(reduce(max: last), schedule = dynamic(1))]
+    for word in words {
+        if *word > last {
+            last = word.clone();
+        }
+    }
+    #[par_for(reduce(min: low), schedule = dynamic(1))]
+    for i in 1..n {
+        if (i as f64) < low {
+            low = i as f64;
+        }
+    }
+    (last, low)
+}
+
+#[test]
+fn extrema_are_written_as_in_a_serial_loop() {
+    assert_eq!(greatest(&[1.0, f64::NAN, 3.0, 2.0]), Some(3.0));
+    assert_eq!(greatest(&[]), None);
+    let words: Vec<String> = (0..100).map(|k| format!("{k}")).collect();
+    assert_eq!(longest(&words, 100), ("99".to_owned(), 1.0));
+}
+
+#[par_for]
+fn takes_another_type(n: usize) -> Wrapping<u8> {
+    let mut left = Wrapping(0_u8);
+    #[par_for(reduce(+: left), schedule = dynamic(1))]
+    for i in 0..n {
+        left -= i as u8;
+        left += &3;
+        left += Wrapping(1);
+    }
+    left
+}
+
+#[test]
+fn whatever_the_type_adds_is_subtracted() {
+    let expected = (0..500).fold(Wrapping(0_u8), |left, i| left - Wrapping(i as u8) + Wrapping(4));
+    assert_eq!(takes_another_type(500), expected);
+}
+
+macro_rules! put {
+    ($place:expr, $value:expr) => {
+        $place = $value
+    };
+}
+
+#[par_for(own(y))]
+fn written_by_macros_alone(y: &mut [usize], by: usize) {
+    for i in 0..by {
+        put!(y[i], i * by);
+    }
+}
+
+#[test]
+fn a_macro_uses_what_it_is_given() {
+    let mut y = [1; 20];
+    written_by_macros_alone(&mut y, 20);
+    assert!(y.iter().enumerate().all(|(i, y)| *y == 20 * i));
+    assert!(panics(|| written_by_macros_alone(&mut y, 21)));
+}
+
+#[par_for]
+fn beyond_the_window(c: &mut [usize], n: usize, m: usize) {
+    #[par_for(own(c.chunks(m)))]
+    for i in 0..n {
+        #[par_for]
+        for j in i * m..(i + 1) * m + 1 {
+            c[j] += 1;
+        }
+    }
+}
+
+#[test]
+fn an_inner_loop_past_its_window_is_told_so() {
+    let message = |len: usize| {
+        let run = || beyond_the_window(&mut vec![0; len], 1, 5);
+        *catch_unwind(AssertUnwindSafe(run)).unwrap_err().downcast::<String>().unwrap()
+    };
+    let other = message(20);
+    assert!(other.contains("`c[5]` belongs to another iteration of the loop around"), "{other}");
+    let past = message(5);
+    assert!(past.contains("the len of `c` is 5 but the index is 5"), "{past}");
+}
+
+#[par_for]
+fn by_ranges_with_a_name(c: &mut [usize], m: usize) {
+    let n = c.len() / m;
+    #[par_for(own(c.chunks(m)))]
+    for i in 0..n {
+        let (mine, first) = (i * m..(i + 1) * m, i * m);
+        c[mine.clone()].fill(i);
+        c[first] += 10;
+        let next = first..c.len().min(first + m + usize::from(i == 100));
+        let (one, rest) = c[next].split_at_mut(1);
+        one[0] += rest.len();
+    }
+}
+
+#[test]
+fn a_chunk_is_indexed_by_a_range_that_has_a_name() {
+    let mut c = [0; 12];
+    by_ranges_with_a_name(&mut c, 3);
+    assert_eq!(c, [12, 0, 0, 13, 1, 1, 14, 2, 2, 15, 3, 3]);
+    assert!(panics(|| by_ranges_with_a_name(&mut [0; 400], 3)));
 }

@@ -285,7 +285,14 @@ impl Output<'_> {
             (quote_spanned!(span=> let #finished =), quote!())
         };
         let standard = macros::check(&facts.standard, hidden, span);
-        let order = self.order(&launched);
+        let mut prepared =
+            quote_spanned!(span=> #launched.#with(#(#own_names,)* #locals, #sums, #code));
+        let mut order = quote!();
+        if let Some(ordered_where) = self.order(&launched) {
+            // Behind the body, which may be all that says what the types are.
+            order = quote_spanned!(span=> let #launched = #prepared; #ordered_where);
+            prepared = launched.to_token_stream();
+        }
         quote_spanned! {span=>
             {
                 #standard
@@ -294,7 +301,7 @@ impl Output<'_> {
                         #(#owns)*
                         #(#accumulators)*
                         #order
-                        #keep #launched.#with(#(#own_names,)* #locals, #sums, #code).#run();
+                        #keep #prepared.#run();
                         #results
                         #exits
                         #values
@@ -431,7 +438,7 @@ impl Output<'_> {
     }
 
     /// Has partial results joined in order where of several least or greatest values the first counts.
-    fn order(&self, launched: &Ident) -> TokenStream {
+    fn order(&self, launched: &Ident) -> Option<TokenStream> {
         let Self { facts, names, hidden, .. } = self;
         let span = names.span();
         let extrema: Vec<Ident> = (0..facts.reductions.len())
@@ -439,15 +446,15 @@ impl Output<'_> {
             .map(|k| names.accumulator(k))
             .collect();
         if facts.ordered || extrema.is_empty() {
-            return quote!();
+            return None;
         }
-        quote_spanned! {span=>
+        Some(quote_spanned! {span=>
             let #launched = {
                 #[allow(unused_imports)]
                 use #hidden::{AnyEquals as _, SameEquals as _};
                 #launched.ordered_where(#((&#extrema).differ())||*)
             };
-        }
+        })
     }
 
     fn make_locals(&self) -> TokenStream {

@@ -229,6 +229,9 @@ impl Pass for Rewriter<'_> {
                 Expr::Range(_) if owned.chunks.is_some() => {
                     quote_spanned!(span=> #at.range(#inner))
                 }
+                inner if owned.chunks.is_some() && may_be_range(inner) => {
+                    quote_spanned!(span=> #at.place(#inner))
+                }
                 inner => quote_spanned!(span=> #at.offset(#inner)),
             };
             let field = Ident::new("window", span);
@@ -355,4 +358,13 @@ pub(super) fn hidden_label(name: &str, level: usize, span: Span) -> Lifetime {
 /// A name that only generated code knows.
 pub(super) fn hidden_name(name: &str, level: usize, number: usize, span: Span) -> Ident {
     format_ident!("{name}_{level}_{number}", span = Span::mixed_site().located_at(span))
+}
+
+/// Whether an index may be a range that stands elsewhere.
+fn may_be_range(index: &Expr) -> bool {
+    match index {
+        Expr::Path(_) | Expr::Field(_) => true,
+        Expr::MethodCall(call) => call.method == "clone",
+        _ => false,
+    }
 }

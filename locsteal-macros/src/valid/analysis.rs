@@ -65,6 +65,8 @@ pub(super) struct Active {
     yields: bool,
     /// The names of the standard library's macros that the body uses.
     standard: Vec<Ident>,
+    /// The names that macros which cannot be looked into are given.
+    pub(super) given_away: HashSet<Ident>,
     /// Whether it is a nest of loops that are joined.
     pub(super) joined: bool,
     /// Their indices.
@@ -304,6 +306,7 @@ impl Analysis<'_> {
             leaves: false,
             yields,
             standard: Vec::new(),
+            given_away: HashSet::new(),
             joined: joined > 0,
             nest: nest.clone(),
             depth,
@@ -634,6 +637,7 @@ impl Pass for Analysis<'_> {
         // Who knows what it does.
         if let Some(active) = self.active.last_mut() {
             active.leaves = true;
+            active.given_away.extend(names);
         }
     }
 

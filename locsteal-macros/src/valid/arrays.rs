@@ -84,7 +84,8 @@ pub(super) fn judge(active: &Active, depth: usize, report: &mut Report) -> Judge
         }
     }
     for own in &active.clauses.own {
-        let used = active.events.iter().any(|event| own.place.contains(&event.place));
+        let used = active.events.iter().any(|event| own.place.contains(&event.place))
+            || active.given_away.contains(&own.place.root);
         // That it is something else as well has been reported.
         let other = active.clauses.reduce.iter().any(|r| r.place == own.place)
             || active.clauses.local.iter().any(|local| local.name == own.place.root);

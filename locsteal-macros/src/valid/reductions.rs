@@ -486,14 +486,15 @@ pub(super) fn conditional(analysis: &mut Analysis<'_>, expr: &mut Expr) -> bool 
     if if_.else_branch.is_some() {
         return false;
     }
-    let Some((value, target, greater, strict)) = comparison(if_) else { return false };
+    let Some((mut value, target, greater, strict)) = comparison(if_) else { return false };
     let Some(operator @ (Operator::Min | Operator::Max)) = analysis.reduced(&target) else {
         return false;
     };
     let condition = (*if_.cond).clone();
     let [stmt] = if_.then_branch.stmts.as_mut_slice() else { return false };
     let Stmt::Expr(Expr::Assign(assign), _) = stmt else { return false };
-    if tokens(&assign.left) != tokens(&target) || tokens(&assign.right) != tokens(&value) {
+    let same = tokens(bare(&assign.right)) == tokens(bare(&value));
+    if tokens(&assign.left) != tokens(&target) || !(same || is_clone(&assign.right, &value)) {
         return false;
     }
     if greater != (operator == Operator::Max) {
@@ -510,9 +511,35 @@ pub(super) fn conditional(analysis: &mut Analysis<'_>, expr: &mut Expr) -> bool 
             ),
         );
     }
+    if !same {
+        walk::walk(analysis, &mut value);
+    }
     walk::walk(analysis, &mut assign.right);
     analysis.walk_indices(&mut assign.left);
     true
+}
+
+/// Whether the expression is `x.clone()`, where the value is `x` or `*x`.
+fn is_clone(expr: &Expr, value: &Expr) -> bool {
+    let Expr::MethodCall(call) = bare(expr) else { return false };
+    let value = match bare(value) {
+        Expr::Unary(unary) if matches!(unary.op, syn::UnOp::Deref(_)) => bare(&unary.expr),
+        value => value,
+    };
+    let cloned = match bare(&call.receiver) {
+        Expr::Unary(unary) if matches!(unary.op, syn::UnOp::Deref(_)) => bare(&unary.expr),
+        cloned => cloned,
+    };
+    call.method == "clone" && call.args.is_empty() && tokens(cloned) == tokens(value)
+}
+
+/// An expression without the parentheses around it: those of `if (i as f64) < lo { lo = i as f64; }`.
+fn bare(expr: &Expr) -> &Expr {
+    match expr {
+        Expr::Paren(paren) => bare(&paren.expr),
+        Expr::Group(group) => bare(&group.expr),
+        expr => expr,
+    }
 }
 
 /// `x > v` as the value, the variable, whether the value is the greater one, and whether it must not be equal.

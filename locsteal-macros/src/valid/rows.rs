@@ -217,16 +217,34 @@ fn sum(
     }
 }
 
+/// Whether a literal is the same number where nothing says that it is an index, so that it becomes an `i32`.
+fn is_number_of_any_type(int: &syn::LitInt) -> bool {
+    !int.suffix().is_empty() || int.base10_parse::<i32>().is_ok()
+}
+
+/// Whether an expression is made of literals without a type.
+fn is_literal(expr: &Expr) -> bool {
+    match expr {
+        Expr::Paren(paren) => is_literal(&paren.expr),
+        Expr::Group(group) => is_literal(&group.expr),
+        Expr::Binary(binary) => is_literal(&binary.left) && is_literal(&binary.right),
+        Expr::Lit(lit) => matches!(&lit.lit, syn::Lit::Int(int) if int.suffix().is_empty()),
+        _ => false,
+    }
+}
+
 /// Whether an expression has the same value in all iterations of the loop whose variable is in `scope`, and can be computed
 /// before it.
 fn is_fixed(expr: &Expr, scope: usize, cx: &Cx) -> bool {
     match expr {
         Expr::Paren(paren) => is_fixed(&paren.expr, scope, cx),
         Expr::Group(group) => is_fixed(&group.expr, scope, cx),
-        Expr::Lit(lit) => matches!(lit.lit, syn::Lit::Int(_)),
+        Expr::Lit(lit) => matches!(&lit.lit, syn::Lit::Int(int) if is_number_of_any_type(int)),
         Expr::Cast(cast) => is_fixed(&cast.expr, scope, cx),
         Expr::Binary(binary) => {
-            matches!(binary.op, BinOp::Add(_) | BinOp::Sub(_) | BinOp::Mul(_))
+            // Literals alone are numbers of another type outside of the index.
+            !(is_literal(&binary.left) && is_literal(&binary.right))
+                && matches!(binary.op, BinOp::Add(_) | BinOp::Sub(_) | BinOp::Mul(_))
                 && is_fixed(&binary.left, scope, cx)
                 && is_fixed(&binary.right, scope, cx)
         }

@@ -246,6 +246,17 @@ impl At {
         }
     }
 
+    /// Where in the window that stands which has this index, or these indices, of the array.
+    ///
+    /// # Panics
+    ///
+    /// If it is not in the window.
+    #[inline]
+    #[track_caller]
+    pub fn place<I: WindowIndex>(self, index: I) -> I::Within {
+        index.within(self)
+    }
+
     /// Where in the window the elements with these indices of the array stand; `..` is the whole array.
     ///
     /// # Panics
@@ -319,6 +330,53 @@ fn owned(name: &str, first: usize, size: usize, each: bool) -> String {
         (_, false) => format!("`{name}[{first}..{end}]`"),
     }
 }
+
+/// An index, or a range of indices.
+#[diagnostic::on_unimplemented(
+    message = "elements that an iteration owns cannot be indexed by `{Self}`",
+    label = "neither a `usize` nor a range of them",
+    note = "an integer of another type can be converted: `c[k as usize]`"
+)]
+pub trait WindowIndex {
+    /// The same in the window.
+    type Within;
+
+    /// Where it is in the window.
+    fn within(self, at: At) -> Self::Within;
+}
+
+impl WindowIndex for usize {
+    type Within = Self;
+
+    #[inline]
+    #[track_caller]
+    fn within(self, at: At) -> Self {
+        at.offset(self)
+    }
+}
+
+macro_rules! window_index_by_range {
+    ($($range:ty),* $(,)?) => {$(
+        impl WindowIndex for $range {
+            type Within = Range<usize>;
+
+            #[inline]
+            #[track_caller]
+            fn within(self, at: At) -> Range<usize> {
+                at.range(self)
+            }
+        }
+    )*};
+}
+
+window_index_by_range!(
+    Range<usize>,
+    RangeInclusive<usize>,
+    RangeFrom<usize>,
+    RangeTo<usize>,
+    RangeToInclusive<usize>,
+    RangeFull,
+);
 
 /// A range of indices.
 pub trait WindowRange {

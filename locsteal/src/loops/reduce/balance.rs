@@ -65,51 +65,42 @@ impl<T: iter::Sum<T> + AddAssign + SubAssign + Send + Sync> Reduction<Difference
     }
 }
 
-macro_rules! operations {
-    ($([$($lifetime:lifetime)?] $operand:ty;)*) => {$(
-        impl<$($lifetime,)? T: AddAssign<$operand>> AddAssign<$operand> for Balance<T> {
-            #[inline]
-            #[track_caller]
-            fn add_assign(&mut self, value: $operand) {
-                self.added += value;
-            }
-        }
-
-        #[expect(clippy::suspicious_op_assign_impl, reason = "what is taken is added up")]
-        impl<$($lifetime,)? T: AddAssign<$operand>> SubAssign<$operand> for Balance<T> {
-            #[inline]
-            #[track_caller]
-            fn sub_assign(&mut self, value: $operand) {
-                self.taken += value;
-            }
-        }
-
-        impl<$($lifetime,)? T: AddAssign<$operand>> Add<$operand> for Balance<T> {
-            type Output = Self;
-
-            #[inline]
-            #[track_caller]
-            fn add(mut self, value: $operand) -> Self {
-                self.added += value;
-                self
-            }
-        }
-
-        #[expect(clippy::suspicious_arithmetic_impl, reason = "the same")]
-        impl<$($lifetime,)? T: AddAssign<$operand>> Sub<$operand> for Balance<T> {
-            type Output = Self;
-
-            #[inline]
-            #[track_caller]
-            fn sub(mut self, value: $operand) -> Self {
-                self.taken += value;
-                self
-            }
-        }
-    )*};
+impl<T: AddAssign<V>, V> AddAssign<V> for Balance<T> {
+    #[inline]
+    #[track_caller]
+    fn add_assign(&mut self, value: V) {
+        self.added += value;
+    }
 }
 
-operations! {
-    [] T;
-    ['a] &'a T;
+#[expect(clippy::suspicious_op_assign_impl, reason = "what is taken is added up")]
+impl<T: AddAssign<V>, V> SubAssign<V> for Balance<T> {
+    #[inline]
+    #[track_caller]
+    fn sub_assign(&mut self, value: V) {
+        self.taken += value;
+    }
+}
+
+impl<T: AddAssign<V>, V> Add<V> for Balance<T> {
+    type Output = Self;
+
+    #[inline]
+    #[track_caller]
+    fn add(mut self, value: V) -> Self {
+        self.added += value;
+        self
+    }
+}
+
+#[expect(clippy::suspicious_arithmetic_impl, reason = "the same")]
+impl<T: AddAssign<V>, V> Sub<V> for Balance<T> {
+    type Output = Self;
+
+    #[inline]
+    #[track_caller]
+    fn sub(mut self, value: V) -> Self {
+        self.taken += value;
+        self
+    }
 }

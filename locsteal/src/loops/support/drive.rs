@@ -132,11 +132,15 @@ impl<'a, S, Part> Loop<'a, S, Part> {
     pub fn ordered(self) -> Self {
         Self { ordered: true, ..self }
     }
+}
 
+impl<S, Part, Owns, Locals, MakeSums, Code>
+    Prepared<Loop<'_, S, Part>, Owns, Locals, MakeSums, Code>
+{
     /// Reductions to a least or greatest value, where equal values may differ.
     #[inline]
     pub fn ordered_where(self, ordered: bool) -> Self {
-        Self { ordered, ..self }
+        Self { launch: Loop { ordered, ..self.launch }, ..self }
     }
 }
 

@@ -67,6 +67,12 @@ impl<'a> Tracker<'a> {
 
 /// The panic of an index that an array does not have.
 pub(super) fn out_of_bounds(name: &str, index: i128, len: usize, at: &str) -> ! {
+    if (0..len as i128).contains(&index) {
+        // A loop that runs along a part of the array, which an iteration of the loop around it owns.
+        panic!(
+            "`{name}[{index}]` belongs to another iteration of the loop around this one, which owns a part of the {len} elements of `{name}`, at {at}"
+        );
+    }
     let is = if index < 0 { "would be" } else { "is" };
     panic!("index out of bounds: the len of `{name}` is {len} but the index {is} {index}, at {at}")
 }
