@@ -168,7 +168,10 @@ fn join(shared: &Shared, lane: &Lane, epoch: Epoch, seat: usize, entry: Entry) {
 /// How long a worker without work spins before it sleeps: as long as it pays, by what the last gaps were like.
 struct Idle {
     most: u64,
-    /// How long it spins before it lets another thread run that may be waiting for this very CPU.
+    /// How long it spins at most before it lets another thread run that may be waiting for this very CPU.
+    longest: u64,
+    /// The same for now: short where the work has just ended, since it may be its result that is waited for; twice as long each
+    /// time.
     stretch: u64,
     /// When this gap began; 0: there is work.
     since: u64,
@@ -187,7 +190,7 @@ enum Pause {
 
 impl Idle {
     fn new(most: u64) -> Self {
-        Self { most, stretch: most / 32, since: 0, yielded: 0, usual: 0 }
+        Self { most, longest: most / 32, stretch: 0, since: 0, yielded: 0, usual: 0 }
     }
 
     /// Work has come.
@@ -203,6 +206,7 @@ impl Idle {
         let now = ticks();
         if self.since == 0 {
             (self.since, self.yielded) = (now, now);
+            self.stretch = self.longest / 16;
         }
         // Where gaps are mostly longer than the longest spin, spinning to the end would be in vain.
         let budget = if self.usual <= self.most { self.most } else { self.most / 8 };
@@ -211,6 +215,7 @@ impl Idle {
         }
         if now.saturating_sub(self.yielded) >= self.stretch {
             self.yielded = now;
+            self.stretch = self.longest.min(self.stretch * 2);
             return Pause::Yield;
         }
         Pause::Spin
@@ -241,9 +246,14 @@ mod tests {
     fn a_spinning_worker_lets_others_run_now_and_then() {
         let mut idle = Idle::new(1 << 40);
         assert_eq!(idle.next(), Pause::Spin);
-        idle.yielded = ticks().saturating_sub(1 << 36).max(1);
+        let first = idle.stretch;
+        idle.yielded = ticks().saturating_sub(first).max(1);
         assert_eq!(idle.next(), Pause::Yield);
         assert_eq!(idle.next(), Pause::Spin);
+        idle.yielded = ticks().saturating_sub(first).max(1);
+        assert_eq!(idle.next(), Pause::Spin, "the second time comes later");
+        idle.yielded = ticks().saturating_sub(2 * first).max(1);
+        assert_eq!(idle.next(), Pause::Yield);
     }
 
     #[test]
