@@ -9,7 +9,8 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
-use std::time::{Duration, Instant};
+use std::sync::mpsc;
+use std::time::Duration;
 
 use table::{MUTATIONS, Mutation};
 
@@ -147,19 +148,18 @@ fn passed(program: &Path) -> io::Result<Vec<String>> {
         .stderr(Stdio::null())
         .spawn()?;
     let mut stdout = child.stdout.take().expect("it is piped");
+    let (tell, told) = mpsc::channel();
     let reader = std::thread::spawn(move || {
         let mut text = Vec::new();
         // What could not be read counts as not passed.
         let _ = stdout.read_to_end(&mut text);
+        let _ = tell.send(());
         String::from_utf8_lossy(&text).into_owned()
     });
-    let start = Instant::now();
-    while child.try_wait()?.is_none() {
-        if start.elapsed() > TIMEOUT {
-            child.kill()?;
-        }
-        std::thread::sleep(Duration::from_millis(20));
+    if told.recv_timeout(TIMEOUT).is_err() {
+        child.kill()?;
     }
+    child.wait()?;
     let text = reader.join().expect("reading does not panic");
     let name = |line: &str| Some(line.strip_prefix("test ")?.strip_suffix(" ... ok")?.to_owned());
     Ok(text.lines().filter_map(name).collect())
