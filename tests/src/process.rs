@@ -1,9 +1,11 @@
 //! What the kernel says of this process's threads, and this test program run again as another process.
 
 use std::fs;
+use std::path::Path;
 use std::process::{Command, Output};
 
-/// The kernel's numbers of this process's threads whose name begins with `prefix`.
+/// The kernel's numbers of this process's threads whose name begins with `prefix`. Threads that have run to their end
+/// are not among them: the kernel lists such a thread for a moment longer, even when it has been joined.
 pub fn threads_named(prefix: &str) -> Vec<u32> {
     let tasks = fs::read_dir("/proc/self/task").expect("the threads of this process can be listed");
     tasks
@@ -11,9 +13,20 @@ pub fn threads_named(prefix: &str) -> Vec<u32> {
             let task = task.ok()?.path();
             let name = fs::read_to_string(task.join("comm")).ok()?;
             let id = task.file_name()?.to_str()?.parse().ok()?;
-            name.starts_with(prefix).then_some(id)
+            (name.starts_with(prefix) && !has_ended(&task)).then_some(id)
         })
         .collect()
+}
+
+/// Whether the thread of a folder in `/proc/self/task` is gone, or has no code of this process left to run.
+pub fn has_ended(task: &Path) -> bool {
+    /// `PF_EXITING` of the kernel's `sched.h`: set before the kernel tells a joining thread.
+    const EXITING: u64 = 4;
+    let Ok(stat) = fs::read_to_string(task.join("stat")) else { return true };
+    // The name, in parentheses, may hold anything; the flags are the seventh field after it.
+    let flags = stat.rsplit(") ").next().and_then(|rest| rest.split(' ').nth(6));
+    let flags: u64 = flags.and_then(|word| word.parse().ok()).expect("a number");
+    flags & EXITING != 0
 }
 
 /// How long a thread has run so far, in nanoseconds, and whether it sleeps now.

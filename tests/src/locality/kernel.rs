@@ -6,6 +6,8 @@ use std::fmt;
 use std::fs;
 use std::io;
 
+use crate::process::has_ended;
+
 /// CPU or node numbers.
 pub type Numbers = BTreeSet<usize>;
 
@@ -210,6 +212,9 @@ pub fn workers(pool: &str) -> BTreeMap<usize, Worker> {
             let seat = name.trim_end().strip_prefix(pool)?.strip_prefix('-')?;
             let thread = task.file_name().to_str()?.parse().ok()?;
             let mask = mask_in(&fs::read_to_string(task.path().join("status")).ok()?);
+            if has_ended(&task.path()) {
+                return None;
+            }
             Some((number(seat), Worker { thread, mask }))
         })
         .collect()
