@@ -82,7 +82,8 @@ pub struct CallSiteReport {
     /// iterations, which go up to less than four times of it. `None` where no size was given.
     pub size: Option<u64>,
     /// What is decided at present: for a job `inline` or `offload`; for a loop the schedule that `auto` has settled on,
-    /// `serial`, `static` or `steal`, or that it is `still trying`.
+    /// `serial`, `static` or `steal` (where loops are left early `dynamic` instead of `static`), or that it is
+    /// `still trying`.
     pub decision: &'static str,
     /// How often each decision was taken, and other counts. Loops count nothing here, since that would cost time.
     pub counts: Vec<(&'static str, u64)>,
