@@ -416,6 +416,24 @@ fn a_loop_that_is_left_is_not_told_to_be_complete() {
     assert_eq!(last.into_inner(), 1000);
 }
 
+#[test]
+fn only_iterations_that_have_run_are_told() {
+    let pool = pool();
+    for schedule in SCHEDULES {
+        // Each is in the middle of what is told at once.
+        for exit in [50, 70_050] {
+            let ran = AtomicU64::new(0);
+            let begun = locsteal::range(0..100_000_u64).pool(&pool).schedule(schedule);
+            let begun = begun.progress(|done| assert!(done <= ran.load(SeqCst), "{schedule:?}"));
+            let left = begun.find_first(|i| {
+                ran.fetch_add(1, SeqCst);
+                *i == exit
+            });
+            assert_eq!(left, Some(exit));
+        }
+    }
+}
+
 /// One participant is held inside the listener until the others have run everything that it does not hold itself.
 #[test]
 fn a_slow_listener_keeps_nobody_else_from_working() {
