@@ -4,6 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use crate::locality::kernel::{cpu_list, list};
+
 /// The kernel's numbers of this process's threads whose name begins with `prefix`. Threads that have run to their end
 /// are not among them: the kernel lists such a thread for a moment longer, even when it has been joined.
 pub fn threads_named(prefix: &str) -> Vec<u32> {
@@ -70,18 +72,23 @@ pub fn until_asleep(threads: &[u32]) {
     }
 }
 
-/// The affinity mask of a thread as the kernel's list, e.g. `0-3,8`.
+/// The affinity mask of a thread as the kernel's list, e.g. `0-3,8`, without CPUs that are not online: where there could be
+/// more of them, masks that nobody has set yet hold them, and no others.
 pub fn affinity_of(thread: u32) -> String {
-    let status = fs::read_to_string(format!("/proc/self/task/{thread}/status")).expect("a thread");
-    let line = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
-    line.expect("the kernel tells the mask").trim().to_owned()
+    affinity_in(&format!("/proc/self/task/{thread}/status"))
 }
 
-/// The affinity mask of the calling thread.
+/// The affinity mask of the calling thread, likewise.
 pub fn own_affinity() -> String {
-    let status = fs::read_to_string("/proc/thread-self/status").expect("this thread");
+    affinity_in("/proc/thread-self/status")
+}
+
+fn affinity_in(status: &str) -> String {
+    let status = fs::read_to_string(status).expect("a thread");
     let line = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
-    line.expect("the kernel tells the mask").trim().to_owned()
+    let mask = cpu_list(line.expect("the kernel tells the mask"));
+    let online = fs::read_to_string("/sys/devices/system/cpu/online").expect("some CPU is online");
+    list(&(&mask & &cpu_list(&online)))
 }
 
 /// How much of its address space this process has taken, in bytes.

@@ -170,7 +170,7 @@ fn loops_run_where_calls_for_masks_are_forbidden() {
 fn two_caches() -> Option<(Topology, [usize; 2])> {
     let here: Vec<usize> = Topology::detect().cpus().iter().collect();
     let &[first, second, ..] = here.as_slice() else {
-        assert_eq!(kernel::own_mask(), here.into_iter().collect());
+        assert_eq!(kernel::Machine::read().allowed, here.into_iter().collect());
         println!("one CPU: its threads are where they are, and there is nothing to notice");
         return None;
     };
