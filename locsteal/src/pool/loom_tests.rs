@@ -74,7 +74,7 @@ fn participate(view: &View<'_>, mut walk: Walk, cells: &Cells) {
     loop {
         match walk.step(view, || 1) {
             Step::Run(positions) => positions.for_each(|i| cells.write(i)),
-            Step::Wait(_) => thread::yield_now(),
+            Step::Wait(_) | Step::Pause(_) => thread::yield_now(),
             Step::Leave => return,
         }
     }

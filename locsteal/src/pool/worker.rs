@@ -232,14 +232,23 @@ impl Idle {
             Work::Side => self.longest / 16,
         };
         if self.since != 0 {
-            let gap = ticks().saturating_sub(self.since).min(self.most.saturating_mul(8));
+            self.end_at(ticks());
+        }
+    }
+
+    fn end_at(&mut self, now: u64) {
+        if self.since != 0 {
+            let gap = now.saturating_sub(self.since).min(self.most.saturating_mul(8));
             self.usual = self.usual - self.usual / 4 + gap / 4;
             self.since = 0;
         }
     }
 
     fn next(&mut self) -> Pause {
-        let now = ticks();
+        self.next_at(ticks())
+    }
+
+    fn next_at(&mut self, now: u64) -> Pause {
         if self.since == 0 {
             (self.since, self.yielded) = (now, now);
         }
@@ -263,38 +272,37 @@ mod tests {
 
     #[test]
     fn long_gaps_shorten_the_spin_and_short_ones_bring_it_back() {
-        let mut idle = Idle::new(1 << 40);
-        idle.usual = (1 << 40) + 5;
-        assert_eq!(idle.next(), Pause::Spin);
-        idle.since = ticks().saturating_sub(1 << 38).max(1);
-        assert_eq!(idle.next(), Pause::Sleep, "an eighth has passed");
-        idle.since = ticks();
-        for _ in 0..8 {
-            idle.end(Work::Loop);
-            idle.since = ticks();
+        let mut idle = Idle::new(8_000);
+        idle.usual = 8_001;
+        assert_eq!(idle.next_at(100_000), Pause::Spin);
+        assert_ne!(idle.next_at(100_999), Pause::Sleep);
+        assert_eq!(idle.next_at(101_000), Pause::Sleep, "an eighth has passed");
+        for gap in 0..8 {
+            idle.end_at(200_000 + gap);
+            idle.next_at(200_000 + gap);
         }
-        idle.since = ticks().saturating_sub(1 << 38).max(1);
-        assert_ne!(idle.next(), Pause::Sleep, "gaps are short again");
+        assert_ne!(idle.next_at(205_000), Pause::Sleep, "gaps are short again");
+        assert_eq!(idle.next_at(209_000), Pause::Sleep);
     }
 
     #[test]
     fn a_spinning_worker_lets_others_run_now_and_then() {
-        let mut idle = Idle::new(1 << 40);
+        let mut idle = Idle::new(512_000);
         idle.end(Work::Side);
-        assert_eq!(idle.next(), Pause::Spin);
-        let first = idle.stretch;
-        assert!(first < idle.longest, "somebody may wait");
-        idle.yielded = ticks().saturating_sub(first).max(1);
-        assert_eq!(idle.next(), Pause::Yield);
-        assert_eq!(idle.next(), Pause::Spin);
-        idle.yielded = ticks().saturating_sub(first).max(1);
-        assert_eq!(idle.next(), Pause::Spin, "the second time comes later");
-        idle.yielded = ticks().saturating_sub(2 * first).max(1);
-        assert_eq!(idle.next(), Pause::Yield);
+        assert_eq!(idle.next_at(10_000), Pause::Spin);
+        assert_eq!(idle.next_at(10_999), Pause::Spin);
+        assert_eq!(idle.next_at(11_000), Pause::Yield, "a 512th has passed");
+        assert_eq!(idle.next_at(12_999), Pause::Spin, "the second time comes later");
+        assert_eq!(idle.next_at(13_000), Pause::Yield);
+        // After a loop nobody waits for this thread.
+        idle.end(Work::Loop);
+        assert_eq!(idle.next_at(20_000), Pause::Spin);
+        assert_eq!(idle.next_at(35_999), Pause::Spin);
+        assert_eq!(idle.next_at(36_000), Pause::Yield);
     }
 
     #[test]
     fn no_spin_sleeps_at_once() {
-        assert_eq!(Idle::new(0).next(), Pause::Sleep);
+        assert_eq!(Idle::new(0).next_at(1), Pause::Sleep);
     }
 }

@@ -179,13 +179,15 @@ pub(crate) fn list(site: &'static dyn Listed) {
 /// # Examples
 ///
 /// ```
-/// use locsteal::spawn_near;
+/// use locsteal::{Pool, spawn_near};
 ///
-/// spawn_near!(<name = "index", weight = 3> || 3 * 3).join();
+/// let pool = Pool::builder().threads(2).build()?;
+/// spawn_near!(<name = "index", weight = 3, pool = &pool> || 3 * 3).join();
 ///
 /// let sites = locsteal::callsites();
 /// assert!(sites.iter().any(|site| site.name == Some("index") && site.size == Some(2)));
 /// println!("{sites}");
+/// # Ok::<(), locsteal::BuildError>(())
 /// ```
 pub fn callsites() -> CallSites {
     // Not held while the sites report, so that they may use it.
