@@ -46,6 +46,7 @@ impl Names {
         rows,
         view,
         accumulator,
+        together,
         sum,
         reduced,
         slot
@@ -418,12 +419,35 @@ impl Output<'_> {
         sizes.chain(facts.owned.iter().enumerate().map(own)).collect()
     }
 
+    /// What is reduced together, by the number of the first variable: mostly one variable.
+    fn reduced_together(&self) -> impl DoubleEndedIterator<Item = (usize, &[Reduction])> {
+        let all = &self.facts.reductions;
+        let leads = |k: &usize| all[*k].group.first().is_none_or(|first| *first == all[*k].place);
+        (0..all.len()).filter(leads).map(|k| (k, &all[k..k + all[k].group.len().max(1)]))
+    }
+
     fn accumulators(&self) -> Vec<TokenStream> {
-        let Self { facts, names, hidden, .. } = self;
+        let Self { names, hidden, .. } = self;
         let span = names.span();
-        let accumulator = |(k, reduction): (usize, &Reduction)| {
+        let accumulator = |(k, group): (usize, &[Reduction])| {
+            let reduction = &group[0];
             let at = span.located_at(syn::spanned::Spanned::span(&reduction.variable));
-            let (name, variable) = (names.accumulator(k), reduced(reduction, at));
+            let name = names.accumulator(k);
+            let (prepare, variable) = if group.len() > 1 {
+                let together = names.together(k);
+                let clones = group.iter().map(|reduction| {
+                    let variable = &reduction.variable;
+                    let at = span.located_at(syn::spanned::Spanned::span(variable));
+                    quote_spanned!(at=> ::core::clone::Clone::clone(&#variable))
+                });
+                let clones = together_as(clones, hidden, span);
+                (
+                    quote_spanned!(span=> let mut #together = #clones;),
+                    quote_spanned!(at=> #together),
+                )
+            } else {
+                (quote!(), reduced(reduction, at))
+            };
             let mut operator = if reduction.subtracts {
                 quote_spanned!(span=> #hidden::ops::Difference)
             } else {
@@ -432,9 +456,12 @@ impl Output<'_> {
             for _ in 0..reduction.indices {
                 operator = quote_spanned!(span=> #hidden::ops::Each<#operator>);
             }
-            quote_spanned!(span=> let #name = #hidden::Accumulator::<#operator, _>::of(&#variable);)
+            quote_spanned! {span=>
+                #prepare
+                let #name = #hidden::Accumulator::<#operator, _>::of(&#variable);
+            }
         };
-        facts.reductions.iter().enumerate().map(accumulator).collect()
+        self.reduced_together().map(accumulator).collect()
     }
 
     /// Has partial results joined in order where of several least or greatest values the first counts.
@@ -472,9 +499,10 @@ impl Output<'_> {
     }
 
     fn make_sums(&self) -> TokenStream {
-        let Self { facts, names, .. } = self;
+        let Self { names, .. } = self;
         let span = names.span();
-        let sums = facts.reductions.iter().enumerate().map(|(k, reduction)| {
+        let sums = self.reduced_together().map(|(k, group)| {
+            let reduction = &group[0];
             let mut accumulator = names.accumulator(k);
             // The compiler reports here what cannot be reduced.
             let at = span.located_at(syn::spanned::Spanned::span(&reduction.variable));
@@ -597,7 +625,7 @@ impl Output<'_> {
 
     /// Taking a participant's state out of its slots, and putting it back.
     fn state(&self, locals: &Ident, sums: &Ident) -> (TokenStream, TokenStream) {
-        let Self { facts, names, .. } = self;
+        let Self { facts, names, hidden, .. } = self;
         let span = names.span();
         let (mut take, mut put) = (quote!(), quote!());
         let slots: Vec<Ident> = (0..facts.clauses.local.len()).map(|k| names.slot(k)).collect();
@@ -610,19 +638,28 @@ impl Output<'_> {
             take.extend(quote_spanned!(span=> #[allow(unused_mut)] let mut #name = #slot.take();));
             put.extend(quote_spanned!(span=> #slot.put(#name);));
         }
-        let totals: Vec<Ident> = (0..facts.reductions.len()).map(|k| names.sum(k)).collect();
-        if !totals.is_empty() {
-            let pattern = list(totals.iter().map(ToTokens::to_token_stream), span);
+        if !facts.reductions.is_empty() {
+            let totals = self.reduced_together().map(|(k, _)| names.sum(k).into_token_stream());
+            let pattern = list(totals, span);
             take.extend(quote_spanned!(span=> let #pattern = #sums;));
         }
-        for (k, (total, reduction)) in totals.iter().zip(&facts.reductions).enumerate() {
-            let name = if reduction.renamed {
-                names.reduced(k).into_token_stream()
+        for (k, group) in self.reduced_together() {
+            let total = names.sum(k);
+            let variables = group.iter().enumerate().map(|(n, reduction)| {
+                if reduction.renamed {
+                    names.reduced(k + n).into_token_stream()
+                } else {
+                    reduction.place.root.to_token_stream()
+                }
+            });
+            let mutable = variables.clone().map(|name| quote_spanned!(span=> mut #name));
+            let (pattern, values) = if group.len() > 1 {
+                (together_as(mutable, hidden, span), together_as(variables, hidden, span))
             } else {
-                reduction.place.root.to_token_stream()
+                (quote!(#(#mutable)*), quote!(#(#variables)*))
             };
-            take.extend(quote_spanned!(span=> #[allow(unused_mut)] let mut #name = #total.take();));
-            put.extend(quote_spanned!(span=> #total.put(#name);));
+            take.extend(quote_spanned!(span=> #[allow(unused_mut)] let #pattern = #total.take();));
+            put.extend(quote_spanned!(span=> #total.put(#values);));
         }
         (take, put)
     }
@@ -792,19 +829,29 @@ impl Output<'_> {
 
     /// Putting the reductions' results into their variables.
     fn results(&self, finished: &Ident) -> TokenStream {
-        let Self { facts, names, .. } = self;
+        let Self { facts, names, hidden, .. } = self;
         if facts.reductions.is_empty() {
             return quote!();
         }
         let span = names.span();
-        let totals: Vec<Ident> = (0..facts.reductions.len()).map(|k| names.sum(k)).collect();
-        let pattern = list(totals.iter().map(ToTokens::to_token_stream), span);
-        let finish = totals.iter().zip(&facts.reductions).map(|(total, reduction)| {
+        let totals = self.reduced_together().map(|(k, _)| names.sum(k).into_token_stream());
+        let pattern = list(totals, span);
+        let finish = self.reduced_together().map(|(k, group)| {
             // Where what cannot be reduced has been reported.
-            let at = span.located_at(syn::spanned::Spanned::span(&reduction.variable));
-            let (mut total, variable) = (total.clone(), reduced(reduction, span));
+            let at = span.located_at(syn::spanned::Spanned::span(&group[0].variable));
+            let mut total = names.sum(k);
             total.set_span(at);
-            quote_spanned!(at=> #total.finish(&mut #variable);)
+            if group.len() == 1 {
+                let variable = reduced(&group[0], span);
+                return quote_spanned!(at=> #total.finish(&mut #variable););
+            }
+            let together = names.together(k);
+            let variables = group.iter().map(|reduction| reduction.variable.to_token_stream());
+            let variables = together_as(variables, hidden, span);
+            quote_spanned! {at=>
+                #total.finish(&mut #together);
+                #variables = #together;
+            }
         });
         quote_spanned! {span=>
             if let ::core::option::Option::Some(#pattern) = #finished.sums {
@@ -841,6 +888,17 @@ impl Output<'_> {
             }
         }
     }
+}
+
+/// Variables that are reduced together, as one value or a pattern: the first is compared, and the others go along.
+fn together_as(
+    mut all: impl DoubleEndedIterator<Item = TokenStream>,
+    hidden: &TokenStream,
+    span: Span,
+) -> TokenStream {
+    let value = all.next();
+    let along = list(all, span);
+    quote_spanned!(span=> #hidden::Accompanied { value: #value, along: #along })
 }
 
 /// What a reduction is of: the variable, or the slice of its elements.

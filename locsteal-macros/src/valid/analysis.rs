@@ -1,6 +1,6 @@
 //! Noting what the marked loops of a function do.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use proc_macro2::Ident;
 use quote::ToTokens;
@@ -9,6 +9,7 @@ use syn::{Block, Expr, ExprForLoop, Item, Local, Macro};
 
 use super::arrays;
 use super::cx::{Control, Cx, Goes, Means, is_constant};
+use super::extrema;
 use super::index::{Kind, Why, judge, of_row};
 use super::leaks;
 use super::macros;
@@ -18,7 +19,7 @@ use super::source;
 use super::walk::{self, Mode, Pass};
 use super::{Facts, LoopFacts, Reduction};
 use crate::ast::{Marks, NoNest, level_mut, levels};
-use crate::attr::{Clauses, Operator, Place};
+use crate::attr::{Clauses, Operator, Place, Reduce};
 use crate::report::Report;
 
 pub(super) fn analyse(
@@ -67,6 +68,8 @@ pub(super) struct Active {
     standard: Vec<Ident>,
     /// The names that macros which cannot be looked into are given.
     pub(super) given_away: HashSet<Ident>,
+    /// What `if x > v { v = x; }` was seen of, and how that could be reduced: the operator and what it would be given.
+    pub(super) compared: HashMap<String, (Operator, String)>,
     /// Whether it is a nest of loops that are joined.
     pub(super) joined: bool,
     /// Their indices.
@@ -229,12 +232,11 @@ impl Analysis<'_> {
                     .collect();
             }
             if clauses.reduce.is_empty() {
-                clauses.reduce = defaults
-                    .reduce
-                    .iter()
-                    .filter(|r| names.contains(&r.place.root))
-                    .cloned()
-                    .collect();
+                let named = |r: &&Reduce| {
+                    names.contains(&r.place.root)
+                        || r.group.iter().any(|place| names.contains(&place.root))
+                };
+                clauses.reduce = defaults.reduce.iter().filter(named).cloned().collect();
                 clauses.reproducible =
                     clauses.reproducible.or_else(|| defaults.reproducible.clone());
             }
@@ -307,6 +309,7 @@ impl Analysis<'_> {
             yields,
             standard: Vec::new(),
             given_away: HashSet::new(),
+            compared: HashMap::new(),
             joined: joined > 0,
             nest: nest.clone(),
             depth,
@@ -334,7 +337,11 @@ impl Analysis<'_> {
         self.pass_on(&active, &owned, depth);
         let Active { clauses, reductions, leaves, standard, .. } = active;
         // Where it is left, only what came before counts; that takes an order.
-        let ordered = !reductions.is_empty() && (leaves || clauses.reproducible.is_some());
+        let ordered = !reductions.is_empty()
+            && (leaves
+                || clauses.reproducible.is_some()
+                // Of values that are equal the first one counts, and what goes along differs.
+                || reductions.iter().any(|r| !r.group.is_empty()));
         let facts = LoopFacts {
             clauses,
             index,
@@ -531,7 +538,7 @@ impl Pass for Analysis<'_> {
     }
 
     fn conditional(&mut self, expr: &mut Expr) -> bool {
-        reductions::conditional(self, expr)
+        extrema::conditional(self, expr)
     }
 
     fn exit(&mut self, expr: &mut Expr, _: Goes) {

@@ -7,7 +7,7 @@ use super::index::{Kind, Shift, Why};
 use super::methods;
 use super::walk::Mode;
 use super::{Owned, Read};
-use crate::attr::{self, Place};
+use crate::attr::{self, Operator, Place};
 use crate::report::Report;
 
 pub(super) struct Judged {
@@ -422,15 +422,17 @@ fn use_shared(event: &Event, active: &Active, depth: usize, report: &mut Report)
                     ),
                 );
             } else {
-                let operator = match mode {
-                    Mode::Write(Some(operator)) => operator.written(),
-                    _ => "+",
-                };
                 // A reference is reduced through: `*flag`.
                 let variable = match &event.written {
                     written @ Expr::Unary(_) => attr::tokens(written),
                     _ => place.to_string(),
                 };
+                let (operator, variable) = match (mode, active.compared.get(&element)) {
+                    (Mode::Write(Some(operator)), _) => (*operator, variable),
+                    (Mode::Write(None), Some((operator, all))) => (*operator, all.clone()),
+                    _ => (Operator::Add, variable),
+                };
+                let operator = operator.written();
                 let own = place.last();
                 report.error(
                     &event.written,

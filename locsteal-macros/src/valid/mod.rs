@@ -7,6 +7,7 @@
 mod analysis;
 pub(crate) mod arrays;
 pub(crate) mod cx;
+mod extrema;
 pub(crate) mod index;
 mod leaks;
 pub(crate) mod macros;
@@ -80,6 +81,7 @@ pub(crate) struct Read {
 }
 
 /// A variable that the loop reduces.
+#[derive(Clone)]
 pub(crate) struct Reduction {
     pub(crate) place: Place,
     pub(crate) variable: Expr,
@@ -90,6 +92,8 @@ pub(crate) struct Reduction {
     pub(crate) subtracts: bool,
     /// Whether the loop around this one reduces it as well.
     pub(crate) again: bool,
+    /// The places of `reduce(max: (value, along))`, if it is of one of them: the first of them is compared, the others go along.
+    pub(crate) group: Vec<Place>,
     /// How many indices stand behind the variable where it is accumulated into: 0 for `v += ..`, 1 for `v[k] += ..`.
     pub(crate) indices: usize,
 }

@@ -210,7 +210,7 @@ fn walk_local<P: Pass>(pass: &mut P, local: &mut Local) {
 }
 
 /// Walks something that is not run in every iteration.
-fn branch<P: Pass>(pass: &mut P, inside: impl FnOnce(&mut P)) {
+pub(super) fn branch<P: Pass>(pass: &mut P, inside: impl FnOnce(&mut P)) {
     pass.cx().enter_branch();
     inside(pass);
     pass.cx().leave_branch();
