@@ -253,7 +253,7 @@ impl Pass for Rewriter<'_> {
             return;
         }
         if let (None, Some(kind), Some(active)) = (&found, kind, self.active.last_mut())
-            && matches!(mode, Mode::Read | Mode::Method(..))
+            && matches!(mode, Mode::Read | Mode::Method { .. })
             && self.cx.is_captured(&place.root, depth)
             && !self.cx.is_clouded(&place.root)
             && let Some((view, _)) = view_of(&active.facts.reads, place, &kind)

@@ -73,7 +73,7 @@ pub(super) struct Active {
     /// Whether it is a nest of loops that are joined.
     pub(super) joined: bool,
     /// Their indices.
-    nest: Vec<Ident>,
+    pub(super) nest: Vec<Ident>,
     pub(super) depth: usize,
     /// The labels of all of them but the innermost.
     labels: Vec<String>,
@@ -515,7 +515,9 @@ impl Pass for Analysis<'_> {
         let row = of_row(&index.index).map(|(first, _)| first);
         let kind = |depth| match judge(row.unwrap_or(&index.index), &self.cx, depth) {
             // A nest that is run as one owns elements.
-            Kind::Grid(..) if row.is_some() => Kind::Other(Why::Computed),
+            Kind::Grid(..) | Kind::Other(Why::Across(_) | Why::Without(_)) if row.is_some() => {
+                Kind::Other(Why::Computed)
+            }
             kind => kind,
         };
         let kinds = (1..=self.cx.depth()).map(kind).collect();

@@ -1,5 +1,7 @@
 //! Which arrays a loop's iterations own, which it reads, and what of all that is not allowed.
 
+use proc_macro2::Ident;
+use quote::quote;
 use syn::Expr;
 
 use super::analysis::{Active, Event, Usage};
@@ -75,6 +77,16 @@ pub(super) fn judge(active: &Active, depth: usize, report: &mut Report) -> Judge
         for array in
             owned.iter().filter(|owned| owned.chunks.is_none() && owned.coefficients.is_empty())
         {
+            let explained = |event: &Event| {
+                event.place == array.place
+                    && matches!(
+                        event.kind(depth),
+                        Some(Kind::Other(Why::Across(_) | Why::Without(_)))
+                    )
+            };
+            if active.events.iter().any(explained) {
+                continue;
+            }
             report.error(
                 &array.array,
                 format_args!("which element of `{}` an iteration of the joined loops owns is not clear", array.place),
@@ -117,10 +129,12 @@ fn infers(event: &Event, active: &Active, depth: usize) -> bool {
     match mode {
         Mode::Read => false,
         Mode::Write(_) | Mode::Borrow => true,
-        Mode::Method(name, _) if methods::is_mutating(&name.to_string()) => true,
-        Mode::Method(..) if event.is_of_row() => false,
+        Mode::Method { name, swaps, .. } if *swaps || methods::is_mutating(&name.to_string()) => {
+            true
+        }
+        Mode::Method { .. } if event.is_of_row() => false,
         // Whether the method changes the element is not known. Owning it does no harm if nothing else of the array is used.
-        Mode::Method(..) => {
+        Mode::Method { .. } => {
             event.mutable
                 && active
                     .events
@@ -200,11 +214,18 @@ fn use_owned(owned: &mut Owned, event: &Event, active: &Active, depth: usize, re
     let (index, kind) = match &event.usage {
         Usage::Length if event.place == owned.place => return,
         Usage::Index { index, .. } if event.place == owned.place => (index, event.kind(depth)),
-        Usage::Whole(Mode::Method(method, _))
+        Usage::Whole(Mode::Method { name: method, .. })
             if owned.rows
                 && event.place == owned.place
                 && OF_ROWS.contains(&method.to_string().as_str()) =>
         {
+            return;
+        }
+        Usage::Whole(Mode::Method { name: method, swaps: true, .. })
+            if event.place == owned.place && !owned.rows =>
+        {
+            let what = format!("and iteration `{i}` owns `{own}` alone");
+            swaps_two(event, method, &what, &i, report);
             return;
         }
         _ if owned.rows => {
@@ -243,10 +264,13 @@ fn use_owned(owned: &mut Owned, event: &Event, active: &Active, depth: usize, re
         Some(Kind::Shifted(..) | Kind::Grid(..)) => Why::Computed,
         Some(Kind::Other(why)) => why.clone(),
     };
+    if owned.coefficients.is_empty() && out_of_order(event, index, &why, active, report) {
+        return;
+    }
     let element = written(event);
     let copy = if owned.rows { "to_owned" } else { "to_vec" };
     match why {
-        Why::Computed => report.error(
+        Why::Computed | Why::Across(_) | Why::Without(_) => report.error(
             index,
             format_args!("`{element}` belongs to another iteration, which may be changing it at this moment"),
             format_args!(
@@ -289,6 +313,45 @@ fn use_owned(owned: &mut Owned, event: &Event, active: &Active, depth: usize, re
     }
 }
 
+/// Reports an element of a nest that is run as one, whose index does not follow the order of the iterations.
+fn out_of_order(
+    event: &Event,
+    index: &Expr,
+    why: &Why,
+    active: &Active,
+    report: &mut Report,
+) -> bool {
+    let element = written(event);
+    let last = active.nest.last().map(ToString::to_string).unwrap_or_default();
+    match why {
+        Why::Across(along) => {
+            let exchanged = match active.nest.as_slice() {
+                [_, _] => format!(": `for {last} in .. {{ for {along} in .. {{ .. }} }}`"),
+                _ => String::new(),
+            };
+            report.error(
+                index,
+                format_args!(
+                    "`{element}` goes along `{along}`, and the innermost loop is that of `{last}`: iterations own elements in the \
+                     order in which they run"
+                ),
+                format_args!("exchange the loops, so that `{along}` is the innermost{exchanged}"),
+            );
+        }
+        Why::Without(missing) => report.error(
+            index,
+            format_args!("all iterations over `{missing}` would write `{element}`"),
+            format_args!(
+                "leave `collapse` out, so that one iteration has all of `{element}`; a flat array is owned by element, such as \
+                 `{0}[i * m + j]`, and sums take `reduce(+: {0})`",
+                event.place
+            ),
+        ),
+        _ => return false,
+    }
+    true
+}
+
 /// Methods that mean the same of an iteration's row as of the array.
 const OF_ROWS: [&str; 8] = ["nrows", "ncols", "dim", "raw_dim", "shape", "ndim", "row", "row_mut"];
 
@@ -301,7 +364,7 @@ fn use_chunk(owned: &Owned, event: &Event, i: &str, joined: bool, report: &mut R
         }
         Usage::Index { .. } | Usage::Length | Usage::Again => false,
         // These take the array's ordinary indices.
-        Usage::Whole(Mode::Method(method, _)) => {
+        Usage::Whole(Mode::Method { name: method, .. }) => {
             !matches!(method.to_string().as_str(), "get" | "get_mut" | "swap")
         }
         Usage::Whole(_) => true,
@@ -322,7 +385,7 @@ fn use_chunk(owned: &Owned, event: &Event, i: &str, joined: bool, report: &mut R
     );
     let chunk = format!("{name}[{i} * {size}..({i} + 1) * {size}]");
     let instead = match &event.usage {
-        Usage::Whole(Mode::Method(method, _)) => format!("{chunk}.{method}(..)"),
+        Usage::Whole(Mode::Method { name: method, .. }) => format!("{chunk}.{method}(..)"),
         Usage::Whole(Mode::Borrow) => format!("&mut {chunk}"),
         _ => chunk,
     };
@@ -363,9 +426,9 @@ fn use_shared(event: &Event, active: &Active, depth: usize, report: &mut Report)
         Usage::Index { index, mode, .. } => {
             match mode {
                 Mode::Write(_) | Mode::Borrow => {}
-                Mode::Method(name, _)
-                    if event.mutable && methods::is_mutating(&name.to_string()) => {}
-                Mode::Read | Mode::Method(..) => return,
+                Mode::Method { name, swaps, .. }
+                    if event.mutable && (*swaps || methods::is_mutating(&name.to_string())) => {}
+                Mode::Read | Mode::Method { .. } => return,
             }
             let Some(i) = &active.index else {
                 if let Some(i) = &active.mutable_index {
@@ -384,6 +447,11 @@ fn use_shared(event: &Event, active: &Active, depth: usize, report: &mut Report)
                 return;
             };
             if active.joined {
+                if let Some(Kind::Other(why)) = event.kind(depth)
+                    && out_of_order(event, index, why, active, report)
+                {
+                    return;
+                }
                 report.error(
                     index,
                     format_args!("nothing says which iteration owns `{element}`"),
@@ -404,15 +472,35 @@ fn use_shared(event: &Event, active: &Active, depth: usize, report: &mut Report)
             };
             let certain_to_write = match mode {
                 Mode::Write(_) | Mode::Borrow => true,
-                Mode::Method(name, _) => {
-                    event.mutable && place.is_name() && GROWING.contains(&name.to_string().as_str())
+                Mode::Method { swaps: true, .. } => event.mutable,
+                Mode::Method { name, .. } => {
+                    let name = name.to_string();
+                    event.mutable
+                        && place.is_name()
+                        && (GROWING.contains(&name.as_str()) || methods::changes_elements(&name))
                 }
                 Mode::Read => false,
             };
             if !certain_to_write {
                 return;
             }
-            if let Mode::Method(method, _) = mode {
+            if let Mode::Method { name: method, swaps: true, .. } = mode {
+                let i = active.indices();
+                let what = format!("and nothing says that both belong to iteration `{i}`");
+                swaps_two(event, method, &what, &i, report);
+            } else if let Mode::Method { name: method, .. } = mode
+                && methods::changes_elements(&method.to_string())
+            {
+                let i = active.indices();
+                report.error(
+                    &event.written,
+                    format_args!("`{place}` is shared by all iterations, so none can call `{place}.{method}(..)`"),
+                    format_args!(
+                        "change `{place}[{i}]`, the element of iteration `{i}`; or let it own `m` of them, `own({place}.chunks(m))`, \
+                         and use `{place}[{i} * m..({i} + 1) * m]`"
+                    ),
+                );
+            } else if let Mode::Method { name: method, .. } = mode {
                 report.error(
                     &event.written,
                     format_args!("`{place}` is shared by all iterations, so none can call `{place}.{method}(..)`"),
@@ -447,8 +535,22 @@ fn use_shared(event: &Event, active: &Active, depth: usize, report: &mut Report)
     }
 }
 
+/// Reports `x.swap(a, b)` of elements that need not be the iteration's.
+fn swaps_two(event: &Event, method: &Ident, what: &str, i: &str, report: &mut Report) {
+    let (array, written) = (&event.place, &event.written);
+    report.error(
+        quote!(#written.#method),
+        format_args!("`{array}.swap(..)` changes two elements, {what}"),
+        format_args!(
+            "if both lie in one chunk, let iteration `{i}` own that, `own({array}.chunks(m))`; else split the array before the loop, \
+             `let (low, high) = {array}.split_at_mut(k);`, and swap pairs, `for (a, b) in low.iter_mut().zip(high) {{ \
+             std::mem::swap(a, b); }}`"
+        ),
+    );
+}
+
 /// Methods that no one calls on a variable declared `mut` unless to change it.
-const GROWING: [&str; 14] = [
+const GROWING: [&str; 12] = [
     "push",
     "push_str",
     "push_back",
@@ -458,8 +560,6 @@ const GROWING: [&str; 14] = [
     "extend",
     "append",
     "clear",
-    "sort",
-    "sort_unstable",
     "truncate",
     "resize",
     "retain",
@@ -494,7 +594,7 @@ fn shared_element(
             format_args!("nothing says which iteration owns `{element}`"),
             format_args!("iteration `{i}` can own the row with its index, `{own}`; to own columns, loop over `{name}.columns_mut()`"),
         ),
-        Some(Kind::Other(Why::Computed)) => report.error(
+        Some(Kind::Other(Why::Computed | Why::Across(_) | Why::Without(_))) => report.error(
             index,
             format_args!("nothing says which iteration owns `{element}`"),
             match chunk_size(index, i) {
@@ -555,7 +655,7 @@ fn chunk_size(index: &Expr, i: &str) -> Option<String> {
 fn reads(active: &Active, owned: &[Owned], depth: usize) -> Vec<Read> {
     let mut reads: Vec<Read> = Vec::new();
     for event in &active.events {
-        let Usage::Index { mode: Mode::Read | Mode::Method(..), row: false, .. } = &event.usage
+        let Usage::Index { mode: Mode::Read | Mode::Method { .. }, row: false, .. } = &event.usage
         else {
             continue;
         };

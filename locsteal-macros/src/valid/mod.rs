@@ -14,6 +14,7 @@ pub(crate) mod macros;
 mod methods;
 mod reductions;
 pub(crate) mod rows;
+mod signed;
 pub(crate) mod source;
 pub(crate) mod walk;
 
@@ -128,6 +129,7 @@ impl Function<'_> {
                         matches!(&*typed.ty, Type::Reference(r) if r.mutability.is_some());
                     let pat: &Pat = &typed.pat;
                     cx.bind_names(pat, reference, &Means::Value);
+                    signed::note_type(&mut cx, pat, &typed.ty);
                 }
             }
         }

@@ -41,7 +41,10 @@ pub(super) fn of(
             let again = outer.filter(captured).and_then(|outer| {
                 outer.reductions.iter().find(|outer| outer.place.contains(&reduce.place))
             });
-            let subtracts = reduce.operator == Operator::Add && seen.subtracts && !seen.parts;
+            let signed = reduce.place.is_name()
+                && cx.find(&reduce.place.root).is_some_and(|binding| binding.signed);
+            let subtracts =
+                reduce.operator == Operator::Add && seen.subtracts && !seen.parts && !signed;
             Reduction {
                 place: reduce.place.clone(),
                 renamed: !matches!(&variable, Expr::Path(_)),
@@ -137,7 +140,7 @@ impl Analysis<'_> {
         if reduction.operator == Operator::Combine {
             let name = &reduction.place;
             let (Usage::Whole(mode) | Usage::Index { mode, .. }) = usage else { return };
-            if let Mode::Method(method, false) = mode
+            if let Mode::Method { name: method, dropped: false, .. } = mode
                 && TELLING.contains(&method.to_string().as_str())
             {
                 self.report.error(

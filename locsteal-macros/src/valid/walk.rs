@@ -8,7 +8,7 @@ use syn::{Attribute, Block, Expr, ExprClosure, ExprForLoop, Item, Local, Macro, 
 
 use super::cx::{Control, Cx, Exit, Goes, Means};
 use super::index::{Kind, judge};
-use super::{macros, methods, reductions};
+use super::{macros, methods, reductions, signed};
 use crate::ast::mark_of;
 use crate::attr::{Operator, Place};
 
@@ -20,8 +20,14 @@ pub(crate) enum Mode {
     Write(Option<Operator>),
     /// `&mut` is taken of it.
     Borrow,
-    /// This method is called on it, which may need it mutable; whether its value is thrown away.
-    Method(Ident, bool),
+    /// This method is called on it, which may need it mutable.
+    Method {
+        name: Ident,
+        /// Whether its value is thrown away.
+        dropped: bool,
+        /// Whether it is `swap(a, b)` of two elements.
+        swaps: bool,
+    },
 }
 
 /// What goes through a function.
@@ -207,6 +213,7 @@ fn walk_local<P: Pass>(pass: &mut P, local: &mut Local) {
         }
     }
     pass.cx().bind_names(&local.pat, mutable, &means);
+    signed::note(pass.cx(), &local.pat, local.init.as_ref().map(|init| &*init.expr));
 }
 
 /// Walks something that is not run in every iteration.
@@ -298,7 +305,8 @@ pub(crate) fn walk<P: Pass>(pass: &mut P, expr: &mut Expr) {
                 pass.length(expr, &place);
                 return;
             }
-            let mode = Mode::Method(call.method.clone(), dropped);
+            let swaps = methods::swaps_elements(call);
+            let mode = Mode::Method { name: call.method.clone(), dropped, swaps };
             walk_place(pass, &mut call.receiver, &mode);
             call.args.iter_mut().for_each(|e| walk(pass, e));
         }
@@ -546,8 +554,8 @@ fn walk_macro<P: Pass>(pass: &mut P, mac: &mut Macro) {
     if macros::writes_to_first(mac)
         && let Some(first) = arguments.exprs.first_mut()
     {
-        let method = Ident::new("write_fmt", mac.path.segments[0].ident.span());
-        walk_place(pass, first, &Mode::Method(method, true));
+        let name = Ident::new("write_fmt", mac.path.segments[0].ident.span());
+        walk_place(pass, first, &Mode::Method { name, dropped: true, swaps: false });
     }
     let skip = usize::from(macros::writes_to_first(mac));
     let certain = macros::certain_arguments(mac);
