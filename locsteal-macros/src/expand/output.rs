@@ -7,7 +7,8 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::{Block, Expr, ExprForLoop, Lifetime, Stmt, Type, parse_quote_spanned};
 
 use super::Hidden;
-use super::rewrite::{hidden_label, hidden_name};
+use super::rewrite::{Serial, hidden_label, hidden_name};
+use super::rows;
 use crate::ast::{levels, mark_of};
 use crate::attr::{Clauses, Locality, Operator, Schedule};
 use crate::valid::index::Shift;
@@ -232,6 +233,8 @@ pub(super) struct Output<'a> {
     pub(super) exits: &'a Exits,
     pub(super) ways: &'a [Expr],
     pub(super) views: &'a HashSet<usize>,
+    /// Of a nest that is run as one: what its innermost loop reads along its rows.
+    pub(super) along_rows: Option<&'a Serial<'a>>,
     pub(super) hidden: &'a TokenStream,
     /// Whether the loop yields a value of each iteration.
     pub(super) yields: bool,
@@ -609,7 +612,11 @@ impl Output<'_> {
                 pieces.extend(quote_spanned!(span=> let mut #piece = #area.chunks(#part);));
                 continue;
             }
-            if owned.certain && facts.clauses.collapse.is_none() {
+            if owned.certain && facts.clauses.collapse.is_some() {
+                // In each row for itself.
+                continue;
+            }
+            if owned.certain {
                 shortens = true;
                 let at = place_text(syn::spanned::Spanned::span(&owned.array), span);
                 needs.extend(quote_spanned!(span=> #frame.need(&#area, #part, #at);));
@@ -699,8 +706,14 @@ impl Output<'_> {
             .unwrap_or_default();
         let outermost = outer[0];
         let (keyword, within) = (outermost.for_token, outermost.in_token);
-        let mut prepare = TokenStream::new();
+        let (mut prepare, mut needs, mut pieces) = (quote!(), quote!(), quote!());
         let mut windows = TokenStream::new();
+        if let Some((needed, views)) =
+            self.along_rows.and_then(|serial| rows::along_row(serial, &row, hidden, span))
+        {
+            needs.extend(needed);
+            pieces.extend(views);
+        }
         let number = names.name("number");
         for (k, owned) in facts.owned.iter().enumerate() {
             let (piece, at, name) = (names.pieces(k), names.at(k), self.window(k));
@@ -712,6 +725,16 @@ impl Output<'_> {
                     quote_spanned!(span=> (#hidden::index_of(&#name), #coefficient))
                 });
                 prepare.extend(quote_spanned!(span=> let #base = #hidden::along([#(#terms),*]);));
+                if owned.certain {
+                    let (area, part) = (names.area(k), names.part(k));
+                    let place = place_text(syn::spanned::Spanned::span(&owned.array), span);
+                    needs.extend(quote_spanned! {span=>
+                        #row.need_along(&#area, #part, #base, #place);
+                    });
+                    pieces.extend(quote_spanned! {span=>
+                        let mut #piece = #row.elements_along(#area, #part, #base);
+                    });
+                }
                 quote_spanned!(span=> #base.wrapping_add(#index))
             };
             windows.extend(quote_spanned! {span=>
@@ -732,11 +755,14 @@ impl Output<'_> {
         let (pattern, items) = if elements {
             (
                 quote_spanned!(span=> (#index, #pat)),
-                quote_spanned!(span=> #row.indexed::<#hidden::Whole>()),
+                quote_spanned!(span=> #hidden::indexed_along::<#strip, _>(#row)),
             )
         } else {
-            (pat.to_token_stream(), row.to_token_stream())
+            (pat.to_token_stream(), quote_spanned!(span=> #hidden::items::<#strip, _, _>(#row)))
         };
+        let shortens = !needs.is_empty();
+        let settle = shortens.then(|| quote_spanned!(span=> #row.settle_along();));
+        let mutable = shortens.then(|| quote_spanned!(span=> mut));
         let next = names.name("next");
         let (first, count) = if numbered {
             prepare.extend(quote_spanned!(span=> let mut #next = #next;));
@@ -750,8 +776,11 @@ impl Output<'_> {
         };
         quote_spanned! {span=>
             #(#attrs)*
-            #keyword (#outer_pattern, #first, #row) #within #frame.rows::<#strip>() {
+            #keyword (#outer_pattern, #first, #mutable #row) #within #frame.rows() {
                 #prepare
+                #needs
+                #settle
+                #pieces
                 #label #for_token #pattern #in_token #items {
                     #count
                     #windows

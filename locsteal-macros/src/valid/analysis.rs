@@ -272,6 +272,7 @@ impl Analysis<'_> {
         }
         self.cx.enter(Control::Marked { label });
         self.cx.begin_round(true);
+        let scope = self.cx.scopes();
         self.cx.open();
         let depth = self.cx.depth();
         let mut nest = Vec::new();
@@ -316,6 +317,10 @@ impl Analysis<'_> {
             labels,
         };
         self.active.push(active);
+        if joined > 0 {
+            let number = self.cx.number_serial();
+            self.serial.push(Serial::of_nest(number, nest.last().cloned(), scope, &self.cx));
+        }
         let combined: Vec<Place> = self
             .active
             .last()
@@ -332,8 +337,12 @@ impl Analysis<'_> {
             self.cx.leave();
         }
         self.cx.end_round();
+        let along_rows = if joined > 0 { self.serial.pop() } else { None };
         let Some(active) = self.active.pop() else { return };
         let arrays::Judged { owned, reads } = arrays::judge(&active, depth, self.report);
+        if let Some(serial) = along_rows {
+            self.facts.rows.insert(serial.number(), serial.reads(&owned));
+        }
         self.pass_on(&active, &owned, depth);
         let Active { clauses, reductions, leaves, standard, .. } = active;
         // Where it is left, only what came before counts; that takes an order.

@@ -492,6 +492,16 @@ impl Cx {
         self.scopes.iter().flatten().filter_map(level).max()
     }
 
+    /// Whether it is the index of a loop of the innermost marked nest, and not of the innermost loop of it.
+    pub(crate) fn is_outer_of_nest(&self, binding: &Binding) -> bool {
+        match binding.means {
+            Means::Nested(nest, level) if nest == self.depth => {
+                self.levels(nest).is_some_and(|levels| level + 1 < levels)
+            }
+            _ => false,
+        }
+    }
+
     /// The index of one of the loops that are joined at this depth.
     pub(crate) fn name_of_level(&self, depth: usize, level: usize) -> Option<String> {
         let is_it = |binding: &&Binding| matches!(binding.means, Means::Nested(nest, at) if nest == depth && at == level);

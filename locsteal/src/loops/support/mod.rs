@@ -36,7 +36,7 @@ pub use inner::{Inner, RowReading, add, subtract};
 pub use items::{Indexed, Items};
 pub use leave::{Ended, Leaving, Never, Or, branch};
 pub use read::{Distance, ReadAny, ReadSlice, Reading};
-pub use rows::{along, index_of};
+pub use rows::{along, index_of, indexed_along, items_along};
 
 pub use std::ops::ControlFlow::{Break, Continue};
 
