@@ -18,7 +18,9 @@ const SCHEDULES: [Schedule; 6] = [
 fn everywhere(mut check: impl FnMut(&Pool, Schedule)) {
     for threads in [1, 2, 3, 4, 7] {
         let pool = Pool::builder().threads(threads).build().expect("a pool");
-        SCHEDULES.into_iter().for_each(|schedule| check(&pool, schedule));
+        for schedule in SCHEDULES {
+            check(&pool, schedule);
+        }
     }
 }
 

@@ -19,7 +19,9 @@ const SCHEDULES: [Schedule; 5] = [
 fn everywhere(mut check: impl FnMut(&Pool, Schedule)) {
     for threads in [1, 3] {
         let pool = Pool::builder().threads(threads).build().expect("a pool");
-        SCHEDULES.into_iter().for_each(|schedule| check(&pool, schedule));
+        for schedule in SCHEDULES {
+            check(&pool, schedule);
+        }
     }
 }
 

@@ -6,14 +6,19 @@
 
 mod analysis;
 pub(crate) mod arrays;
+mod clauses;
 pub(crate) mod cx;
+mod events;
 mod extrema;
 pub(crate) mod index;
+mod joined;
 mod leaks;
 pub(crate) mod macros;
 mod methods;
+mod owned;
 mod reductions;
 pub(crate) mod rows;
+mod shared;
 mod signed;
 pub(crate) mod source;
 pub(crate) mod walk;

@@ -7,8 +7,9 @@ use quote::ToTokens;
 use syn::visit_mut::{self, VisitMut};
 use syn::{BinOp, Block, Expr, Macro};
 
-use super::analysis::{Active, Analysis, Usage};
+use super::analysis::Analysis;
 use super::cx::Cx;
+use super::events::{Active, Usage};
 use super::walk::{self, Mode};
 use super::{Reduction, macros};
 use crate::attr::{Clauses, Operator, Place, tokens};

@@ -11,8 +11,8 @@ use quote::ToTokens;
 use syn::{BinOp, Expr, ExprForLoop, Pat, RangeLimits};
 
 use super::Owned;
-use super::analysis::Active;
 use super::cx::{Cx, is_constant};
+use super::events::Active;
 use super::walk::Mode;
 use crate::attr::Place;
 

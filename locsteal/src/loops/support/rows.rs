@@ -108,7 +108,7 @@ impl<S> Frame<'_, S, Whole> {
         let skip = low.wrapping_add_signed(offset).wrapping_sub(begin);
         // What is no index is a large one.
         let fits = matches!(S::STRIDE, Stride::Up)
-            && (S::Item::EXACT || low <= isize::MAX as usize)
+            && (S::Item::EXACT || isize::try_from(low).is_ok())
             && skip <= at_hand
             && self.count <= (at_hand - skip) as u64;
         if !fits {
