@@ -8,7 +8,7 @@ use crossbeam_utils::CachePadded;
 use super::block::{Block, Span};
 use super::ending::Ending;
 use super::partition::Deal;
-use super::presence::{Generation, Phase, Presence};
+use super::presence::{Departure, Generation, Phase, Presence};
 use crate::sync::{AtomicU64, Ordering};
 
 /// What others must know of a seat, in one cache line.
@@ -34,6 +34,8 @@ pub(crate) enum Entry {
 #[derive(Debug)]
 pub(crate) struct Board {
     seats: Box<[CachePadded<SeatLine>]>,
+    /// For each seat, in a line of its own.
+    departures: Box<[CachePadded<Departure>]>,
     /// How many units have been taken from the front, in schedules that share one counter.
     counter: CachePadded<AtomicU64>,
     ending: CachePadded<Ending>,
@@ -44,6 +46,7 @@ impl Board {
         let line = || SeatLine { presence: Presence::new(), block: Block::new() };
         Self {
             seats: (0..seats).map(|_| CachePadded::new(line())).collect(),
+            departures: (0..seats).map(|_| CachePadded::new(Departure::new())).collect(),
             counter: CachePadded::new(AtomicU64::new(0)),
             ending: CachePadded::new(Ending::new()),
         }
@@ -52,6 +55,12 @@ impl Board {
     #[inline]
     pub(crate) fn seat(&self, seat: usize) -> &SeatLine {
         &self.seats[seat]
+    }
+
+    /// Whether the owner of `seat` has left.
+    #[inline]
+    pub(crate) fn departure(&self, seat: usize) -> &Departure {
+        &self.departures[seat]
     }
 
     #[inline]
@@ -64,16 +73,16 @@ impl Board {
         self.counter.store(0, Ordering::Relaxed);
     }
 
-    /// Takes units from the shared counter, as many as `choose(left)` says, never beyond `limit`.
+    /// Takes units from the shared counter, as many as `choose(taken, left)` says, never beyond `limit`.
     ///
     /// Relaxed: the counter hands over numbers only; see [`Block`].
-    pub(crate) fn take_counted(&self, limit: u32, choose: impl Fn(u32) -> u32) -> Span {
+    pub(crate) fn take_counted(&self, limit: u32, choose: impl Fn(u32, u32) -> u32) -> Span {
         let mut lo = self.counter.load(Ordering::Relaxed);
         loop {
             let Some(left) = u64::from(limit).checked_sub(lo).filter(|&left| left > 0) else {
                 return Span::EMPTY;
             };
-            let n = u64::from(choose(left as u32)).clamp(1, left);
+            let n = u64::from(choose(lo as u32, left as u32)).clamp(1, left);
             match self.counter.compare_exchange_weak(
                 lo,
                 lo + n,
@@ -136,6 +145,8 @@ mod tests {
         let board = Board::new(3);
         let at = |seat: usize| &raw const *board.seat(seat) as usize;
         assert!(at(1) - at(0) >= 128 && at(2) - at(1) >= 128);
+        let at = |seat: usize| &raw const *board.departure(seat) as usize;
+        assert!(at(1) - at(0) >= 128 && at(2) - at(1) >= 128);
     }
 
     #[test]
@@ -146,43 +157,23 @@ mod tests {
         assert_eq!(board.enter(first, 0, true), Entry::Owner);
         assert_eq!(board.enter(first, 0, true), Entry::Never);
         board.seat(0).presence.publish(first, Phase::Present);
-        assert!(!board.seat(0).presence.leave(first));
+        assert!(!board.departure(0).leave(first));
         assert_eq!(board.enter(first, 0, true), Entry::Never);
         assert_eq!(board.enter(second, 0, false), Entry::Owner);
         assert_eq!(board.enter(first, 0, true), Entry::Never, "the first loop is over");
-        assert!(board.seat(0).presence.await_leave(second));
-        assert!(board.seat(0).presence.leave(second));
-    }
-
-    #[test]
-    fn an_owner_can_be_awaited_once_it_is_present() {
-        let generation = Generation::default().next();
-        let board = Board::new(2);
-        // With a block to publish, and without.
-        assert_eq!(board.enter(generation, 0, true), Entry::Owner);
-        assert_eq!(board.enter(generation, 1, false), Entry::Owner);
-        let (publishes, other) = (&board.seat(0).presence, &board.seat(1).presence);
-        assert!(!publishes.await_leave(generation), "the question would be lost");
-        publishes.publish(generation, Phase::Present);
-        for presence in [publishes, other] {
-            assert!(presence.await_leave(generation) && presence.await_leave(generation));
-            assert!(!presence.has_left(generation));
-            assert!(presence.leave(generation), "the caller is to be woken");
-            assert!(presence.has_left(generation) && !presence.await_leave(generation));
-        }
     }
 
     #[test]
     fn the_counter_gives_each_unit_once() {
         let board = Board::new(1);
         let mut next = 0;
-        while let span = board.take_counted(100, |left| left / 3)
+        while let span = board.take_counted(100, |_, left| left / 3)
             && !span.is_empty()
         {
             assert_eq!(span.lo, next);
             next = span.hi;
         }
         assert_eq!(next, 100);
-        assert!(board.take_counted(100, |_| u32::MAX).is_empty());
+        assert!(board.take_counted(100, |_, _| u32::MAX).is_empty());
     }
 }
