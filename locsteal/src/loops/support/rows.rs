@@ -67,7 +67,8 @@ impl<'a, A: RepeatableSource, B: RepeatableSource> Iterator for Rows<'a, A, B> {
         }
         let outer = self.outer.next()?;
         let count = self.rest.min(self.after - self.position);
-        // SAFETY: the row has that many positions from this column on, at least one.
+        // SAFETY: from this column on the row has `rest` positions, and `count` is no more. It is not 0: a row is not empty, and
+        // `outer` has an item for each row in which positions of the chunk lie, so that some are left.
         let row =
             unsafe { Frame::of_row(self.inner, self.tracker, self.column, count, self.position) };
         let number = self.number;
