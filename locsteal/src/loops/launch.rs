@@ -10,7 +10,7 @@ use super::auto::{Choice, Decision, Sample};
 use super::participant::Participant;
 use super::site::Site;
 use crate::clock::{self, ticks};
-use crate::pool::{Epoch, GRACE, Lane, Notice, Pool, Shared, Ticket};
+use crate::pool::{Epoch, GRACE, Lane, Notice, Pool, Shared, Ticket, this_cpu};
 use crate::sched::{Deal, Ending, Entry as SeatEntry, Kind, Locality, Schedule, View, Walk};
 use crate::stats::Stats;
 use crate::stats::timeline::{Launch, LoopId, Recorder};
@@ -333,6 +333,7 @@ fn run_shared(
         locality,
         // There are no more than `Epoch::MAX_WIDTH`.
         caller: thief.seat as u16,
+        cpu: this_cpu(),
     };
     if !kind.has_blocks() {
         lane.board.reset_counter();

@@ -10,6 +10,7 @@ use crossbeam_utils::CachePadded;
 use super::fork::Process;
 use super::sleep::Bell;
 use crate::affinity::environment::MAX_THREADS;
+use crate::affinity::mask::current_cpu;
 use crate::sched::{Board, Entry, Generation, Kind, Locality};
 use crate::stats::Counters;
 use crate::sync::{AtomicBool, AtomicU64, Ordering, SharedCell};
@@ -79,6 +80,14 @@ pub(crate) struct Notice {
     pub(crate) locality: Locality,
     /// The seat that the caller sits in.
     pub(crate) caller: u16,
+    /// The last bits of the number of the CPU that the caller runs on; 0 where that is not known.
+    pub(crate) cpu: u8,
+}
+
+/// The CPU that the calling thread runs on, for [`Notice::cpu`].
+#[inline]
+pub(crate) fn this_cpu() -> u8 {
+    current_cpu().unwrap_or(0) as u8
 }
 
 /// The line that workers watch.

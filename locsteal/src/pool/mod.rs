@@ -28,7 +28,7 @@ pub use recording::Recording;
 
 use crew::Crew;
 pub(crate) use fork::Process;
-pub(crate) use lane::{Epoch, Lane, Notice};
+pub(crate) use lane::{Epoch, Lane, Notice, this_cpu};
 #[cfg(any(feature = "simulator", test))]
 pub(crate) use seats::Seats;
 #[cfg(feature = "simulator")]

@@ -3,7 +3,7 @@
 //! A worker looks at loops and at side work in turn: after a loop at side work first, after a piece of side work at
 //! loops first. So neither keeps it from the other for longer than one loop, or one piece of work, lasts.
 
-use super::lane::{Epoch, Lane};
+use super::lane::{Epoch, Lane, this_cpu};
 use super::shared::{Shared, Ticket};
 use crate::clock::ticks;
 use crate::sched::{Entry, Generation};
@@ -17,13 +17,14 @@ pub(crate) fn work(shared: &Shared, seat: usize, crew: u64) {
         seat,
         seen: vec![Generation::default(); shared.lanes()],
         side: Side { shared, seat, arrived: false, turn: 0 },
+        beside: false,
     };
     let mut idle = Idle::new(shared.spin);
     while shared.crew() == crew {
         if watch.take_part() {
-            idle.end(Work::Loop);
+            idle.end(if watch.beside { Waiting::Somebody } else { Waiting::Nobody });
         } else if watch.side.look() {
-            idle.end(Work::Side);
+            idle.end(Waiting::Somebody);
         } else {
             match idle.next() {
                 Pause::Spin => watch.spin(),
@@ -45,6 +46,8 @@ struct Watch<'a> {
     seat: usize,
     seen: Vec<Generation>,
     side: Side<'a>,
+    /// Whether the caller of its last loop was on the same CPU, which it may be waiting for.
+    beside: bool,
 }
 
 /// The worker's part in what it does besides loops.
@@ -123,7 +126,7 @@ impl Watch<'_> {
                 Entry::Never => *seen = epoch.generation(),
                 entry @ (Entry::Owner | Entry::Late) => {
                     *seen = epoch.generation();
-                    join(self.shared, lane, epoch, self.seat, entry);
+                    self.beside = join(self.shared, lane, epoch, self.seat, entry);
                     took_part = true;
                     side.look();
                 }
@@ -177,8 +180,8 @@ fn outlives(lane: &Lane, epoch: Epoch, hold: u64) -> bool {
     lane.epoch() == epoch
 }
 
-/// The worker is inside the loop: works on it, and leaves.
-fn join(shared: &Shared, lane: &Lane, epoch: Epoch, seat: usize, entry: Entry) {
+/// The worker is inside the loop: works on it, and leaves. The result says whether its caller is on the same CPU.
+fn join(shared: &Shared, lane: &Lane, epoch: Epoch, seat: usize, entry: Entry) -> bool {
     // SAFETY: this thread has entered the loop, and leaves it below.
     let notice = unsafe { lane.read_notice() };
     let ticket = Ticket::new(shared, lane, epoch, (seat, entry), &notice);
@@ -187,6 +190,7 @@ fn join(shared: &Shared, lane: &Lane, epoch: Epoch, seat: usize, entry: Entry) {
     if lane.board.departure(seat).leave(epoch.generation()) {
         lane.bell().ring();
     }
+    this_cpu() == notice.cpu
 }
 
 /// How long a worker without work spins before it sleeps: as long as it pays, by what the last gaps were like.
@@ -194,8 +198,8 @@ struct Idle {
     most: u64,
     /// How long it spins at most before it lets another thread run that may be waiting for this very CPU.
     longest: u64,
-    /// The same for now: short where side work has just ended, since it may be its result that is waited for; twice as long
-    /// each time. After a loop there is nobody to wait for this thread any more, and another loop may follow.
+    /// The same for now; twice as long each time. Short at first after side work, whose result may be waited for, and after a
+    /// loop of a caller on the same CPU. Else another loop may follow at once.
     stretch: u64,
     /// When this gap began; 0: there is work.
     since: u64,
@@ -205,11 +209,11 @@ struct Idle {
     usual: u64,
 }
 
-/// What an idle worker did last.
+/// Who may be waiting for an idle worker's CPU, by what it did last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Work {
-    Loop,
-    Side,
+enum Waiting {
+    Nobody,
+    Somebody,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -226,10 +230,10 @@ impl Idle {
     }
 
     /// Work has come, and been done.
-    fn end(&mut self, work: Work) {
-        self.stretch = match work {
-            Work::Loop => self.longest,
-            Work::Side => self.longest / 16,
+    fn end(&mut self, waiting: Waiting) {
+        self.stretch = match waiting {
+            Waiting::Nobody => self.longest,
+            Waiting::Somebody => self.longest / 16,
         };
         if self.since != 0 {
             self.end_at(ticks());
@@ -288,14 +292,14 @@ mod tests {
     #[test]
     fn a_spinning_worker_lets_others_run_now_and_then() {
         let mut idle = Idle::new(512_000);
-        idle.end(Work::Side);
+        idle.end(Waiting::Somebody);
         assert_eq!(idle.next_at(10_000), Pause::Spin);
         assert_eq!(idle.next_at(10_999), Pause::Spin);
         assert_eq!(idle.next_at(11_000), Pause::Yield, "a 512th has passed");
         assert_eq!(idle.next_at(12_999), Pause::Spin, "the second time comes later");
         assert_eq!(idle.next_at(13_000), Pause::Yield);
         // After a loop nobody waits for this thread.
-        idle.end(Work::Loop);
+        idle.end(Waiting::Nobody);
         assert_eq!(idle.next_at(20_000), Pause::Spin);
         assert_eq!(idle.next_at(35_999), Pause::Spin);
         assert_eq!(idle.next_at(36_000), Pause::Yield);
