@@ -95,3 +95,69 @@ impl Memory {
         self.0.with_mut(|_| ());
     }
 }
+
+/// Bytes that move between cores together: a cache line, or the pair of lines that the processor fetches at once.
+/// What [`CachePadded`](crossbeam_utils::CachePadded) keeps apart.
+pub(crate) const LINES: usize = align_of::<crossbeam_utils::CachePadded<u8>>();
+
+/// The size of a field, given a way to it.
+pub(crate) const fn size_of_field<T, F>(_: fn(&T) -> &F) -> usize {
+    size_of::<F>()
+}
+
+/// Says that each of these fields has its [`LINES`] for itself: some threads write it while others use what stands
+/// beside it. Does not compile where that is not so.
+macro_rules! alone_on_its_lines {
+    ($type:ty: $($field:ident),+ $(,)?) => {
+        // The model checker's atomics are of other sizes.
+        #[cfg(not(loom))]
+        const _: () = {
+            use $crate::sync::{LINES, size_of_field};
+            $(
+                assert!(
+                    std::mem::offset_of!($type, $field).is_multiple_of(LINES)
+                        && size_of_field(|it: &$type| &it.$field).is_multiple_of(LINES),
+                    concat!(stringify!($field), " shares a cache line with another field")
+                );
+            )+
+        };
+    };
+}
+
+pub(crate) use alone_on_its_lines;
+
+/// Whether the elements of a list of fields have their [`LINES`] for themselves, given a way to the list.
+pub(crate) const fn elements_fill_lines<S, T>(_: fn(&S) -> &[T]) -> bool {
+    size_of::<T>().is_multiple_of(LINES) && align_of::<T>().is_multiple_of(LINES)
+}
+
+/// As [`alone_on_its_lines`], for each element of these lists.
+macro_rules! each_alone_on_its_lines {
+    ($type:ty: $($field:ident),+ $(,)?) => {
+        #[cfg(not(loom))]
+        const _: () = {
+            $(
+                assert!(
+                    $crate::sync::elements_fill_lines(|it: &$type| &it.$field),
+                    concat!("elements of ", stringify!($field), " share cache lines")
+                );
+            )+
+        };
+    };
+}
+
+pub(crate) use each_alone_on_its_lines;
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    /// Intel's and AMD's processors fetch pairs of lines, some of ARM's have lines of 128 bytes.
+    #[test]
+    fn pairs_of_lines_are_kept_apart_where_the_processor_fetches_them_together() {
+        if cfg!(any(target_arch = "x86_64", target_arch = "aarch64")) {
+            assert_eq!(LINES, 128);
+        }
+        assert!(LINES >= 32 && LINES.is_power_of_two());
+    }
+}

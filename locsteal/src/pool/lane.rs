@@ -11,7 +11,7 @@ use super::fork::Process;
 use super::sleep::Bell;
 use crate::sched::{Board, Entry, Generation, Kind, Locality};
 use crate::stats::Counters;
-use crate::sync::{AtomicBool, AtomicU64, Ordering, SharedCell};
+use crate::sync::{AtomicBool, AtomicU64, Ordering, SharedCell, alone_on_its_lines};
 
 /// What a worker watches: which loop is open here, and for which seats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,6 +84,8 @@ pub(crate) struct Lane {
     side: CachePadded<CallerSide>,
     pub(crate) board: Board,
 }
+
+alone_on_its_lines!(Lane: down, side);
 
 // SAFETY: all fields but the notice are `Send` and `Sync` by themselves. The notice holds pointers into the frame of
 // the caller, who writes it while it holds the lane (`busy`) and nobody is inside the lane's loop; others read it only
