@@ -1,6 +1,7 @@
 //! The plots. Each says in its title and labels what is seen; the page adds nothing that is needed to read them.
 
 mod canvas;
+mod colors;
 mod lengths;
 mod overview;
 mod panels;
