@@ -5,6 +5,8 @@
 
 #![allow(missing_docs, reason = "for the project's own simulator")]
 
+pub mod launching;
+
 use std::ops::Range;
 use std::time::Duration;
 

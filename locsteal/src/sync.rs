@@ -1,13 +1,18 @@
 //! The atomics, locks and cells that protocols between threads are written with: those of `std`, or, when built with
-//! `--cfg loom`, those of the model checker, which then runs this very code.
+//! `--cfg loom`, those of the model checker, which then runs this very code, or, for the simulator, those that count.
 
-#[cfg(not(loom))]
-pub(crate) use std::{
-    hint::spin_loop,
-    sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering, fence},
-    sync::{Condvar, Mutex},
-    thread::yield_now,
+#[cfg(all(feature = "simulator", not(loom)))]
+pub(crate) mod counted;
+
+#[cfg(all(feature = "simulator", not(loom)))]
+pub(crate) use self::counted::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Condvar, fence};
+#[cfg(not(any(feature = "simulator", loom)))]
+pub(crate) use std::sync::{
+    Condvar,
+    atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, fence},
 };
+#[cfg(not(loom))]
+pub(crate) use std::{hint::spin_loop, sync::Mutex, sync::atomic::Ordering, thread::yield_now};
 
 #[cfg(loom)]
 pub(crate) use loom::{
@@ -16,6 +21,14 @@ pub(crate) use loom::{
     sync::{Condvar, Mutex},
     thread::yield_now,
 };
+
+/// For numbers that order nothing, and that the model checker need not look at.
+pub(crate) mod unordered {
+    #[cfg(all(feature = "simulator", not(loom)))]
+    pub(crate) use super::counted::AtomicU64;
+    #[cfg(not(all(feature = "simulator", not(loom))))]
+    pub(crate) use std::sync::atomic::AtomicU64;
+}
 
 /// A cell whose owner proves, at each access, that nobody writes at the same time.
 #[derive(Debug)]
@@ -46,7 +59,10 @@ impl<T: Copy> SharedCell<T> {
     /// # Safety
     ///
     /// No thread writes the cell during the call, and every write that could be read happened before it.
+    #[cfg_attr(feature = "simulator", track_caller)]
     pub(crate) unsafe fn read(&self) -> T {
+        #[cfg(all(feature = "simulator", not(loom)))]
+        counted::touch(self, false);
         // SAFETY: the caller vouches that there is no concurrent write.
         #[cfg(not(loom))]
         return unsafe { *self.0.get() };
@@ -58,7 +74,10 @@ impl<T: Copy> SharedCell<T> {
     /// # Safety
     ///
     /// No other thread reads or writes the cell during the call.
+    #[cfg_attr(feature = "simulator", track_caller)]
     pub(crate) unsafe fn write(&self, value: T) {
+        #[cfg(all(feature = "simulator", not(loom)))]
+        counted::touch(self, true);
         // SAFETY: the caller vouches that the cell is its alone for now.
         #[cfg(not(loom))]
         return unsafe { *self.0.get() = value };

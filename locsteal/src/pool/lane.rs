@@ -185,6 +185,16 @@ impl Lane {
         self.side.process.is_this()
     }
 
+    /// Where what is, in words, for who counts accesses.
+    #[cfg(feature = "simulator")]
+    pub(crate) fn parts(&self, parts: &mut crate::sync::counted::Parts) {
+        parts.add("notice", &*self.down);
+        parts.add("lane: taken", &self.side.busy);
+        parts.add("lane: bell", &self.side.bell);
+        parts.add("lane: counters", &self.side.counters);
+        self.board.parts(parts);
+    }
+
     /// Counts for callers; written only while the lane is claimed.
     pub(crate) fn counters(&self) -> &Counters {
         &self.side.counters

@@ -278,6 +278,22 @@ impl Shared {
             .count() as u64
     }
 
+    /// Where what is, in words, for who counts accesses.
+    #[cfg(feature = "simulator")]
+    pub(crate) fn parts(&self) -> crate::sync::counted::Parts {
+        let mut parts = crate::sync::counted::Parts::default();
+        self.lanes.iter().for_each(|lane| lane.parts(&mut parts));
+        self.sleepers.parts(&mut parts);
+        for (seat, counters) in self.counters.iter().enumerate() {
+            parts.add(format!("seat {seat}: counters"), &**counters);
+        }
+        self.serial_loops.iter().for_each(|count| parts.add("count of serial loops", &**count));
+        parts.add("pool: lanes in use", &self.lanes_used);
+        parts.add("pool: width", &self.crew);
+        parts.add("pool", self);
+        parts
+    }
+
     pub(crate) fn count_worker(&self, seat: usize, stats: &Stats) {
         self.counters[seat].add(stats);
     }

@@ -132,6 +132,15 @@ impl Sleepers {
         true
     }
 
+    /// Where what is, in words, for who counts accesses.
+    #[cfg(feature = "simulator")]
+    pub(crate) fn parts(&self, parts: &mut crate::sync::counted::Parts) {
+        self.bits.iter().for_each(|words| parts.add("sleepers' bits", &**words));
+        for (seat, bell) in self.bells.iter().enumerate() {
+            parts.add(format!("seat {seat}: bell"), &**bell);
+        }
+    }
+
     fn word(&self, seat: usize) -> &AtomicU64 {
         &self.bits[seat / (64 * WORDS)][seat / 64 % WORDS]
     }

@@ -119,6 +119,17 @@ impl Board {
         )
     }
 
+    /// Where what is, in words, for who counts accesses.
+    #[cfg(feature = "simulator")]
+    pub(crate) fn parts(&self, parts: &mut crate::sync::counted::Parts) {
+        for (seat, line) in self.seats.iter().enumerate() {
+            parts.add(format!("seat {seat}: presence"), &line.presence);
+            parts.add(format!("seat {seat}: block"), &line.block);
+        }
+        parts.add("shared counter", &*self.counter);
+        parts.add("ending", &*self.ending);
+    }
+
     /// Makes the board ready for the next loop, once every participant has left.
     pub(crate) fn clear(&self, deal: &Deal) {
         if self.ending.is_early() {

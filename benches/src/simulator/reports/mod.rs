@@ -1,6 +1,8 @@
 //! What is printed.
 
 pub(crate) mod attempts;
+pub(crate) mod growth;
+pub(crate) mod launch;
 pub(crate) mod machines;
 pub(crate) mod published;
 pub(crate) mod scale;
