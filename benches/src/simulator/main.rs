@@ -97,6 +97,8 @@ enum Command {
         #[arg(long, value_name = "FOLDER")]
         publish: Option<PathBuf>,
     },
+    /// What the steps of the affinity guard take, measured by the real kernel
+    Guard,
     /// A launch on two seats, access by access: who reaches for what, and which cache lines move
     Launch,
     /// What a late worker and a straggler cost
@@ -149,6 +151,7 @@ fn run(cli: Cli) -> Result<(), String> {
         }
         Command::Scale => reports::scale::print(&setting),
         Command::Growth { publish } => reports::growth::print(&setting, publish.as_deref())?,
+        Command::Guard => reports::guard::print()?,
         Command::Launch => reports::launch::print(),
         Command::Trouble => reports::trouble::print(&setting),
         Command::Attempts => reports::attempts::print(&setting),

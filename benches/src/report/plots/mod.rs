@@ -2,11 +2,14 @@
 
 mod canvas;
 mod colors;
+mod idle;
 mod lengths;
 mod overview;
 mod panels;
 
 use anyhow::Result;
+
+pub(super) use idle::draw as idle;
 
 use super::summary::Summary;
 use crate::lines::Group;

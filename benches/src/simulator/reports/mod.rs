@@ -2,6 +2,7 @@
 
 pub(crate) mod attempts;
 pub(crate) mod growth;
+pub(crate) mod guard;
 pub(crate) mod launch;
 pub(crate) mod machines;
 pub(crate) mod published;
