@@ -117,9 +117,11 @@ impl Memory {
 
 /// Bytes that move between cores together: a cache line, or the pair of lines that the processor fetches at once.
 /// What [`CachePadded`](crossbeam_utils::CachePadded) keeps apart.
+#[cfg(not(loom))]
 pub(crate) const LINES: usize = align_of::<crossbeam_utils::CachePadded<u8>>();
 
 /// The size of a field, given a way to it.
+#[cfg(not(loom))]
 pub(crate) const fn size_of_field<T, F>(_: fn(&T) -> &F) -> usize {
     size_of::<F>()
 }
@@ -146,6 +148,7 @@ macro_rules! alone_on_its_lines {
 pub(crate) use alone_on_its_lines;
 
 /// Whether the elements of a list of fields have their [`LINES`] for themselves, given a way to the list.
+#[cfg(not(loom))]
 pub(crate) const fn elements_fill_lines<S, T>(_: fn(&S) -> &[T]) -> bool {
     size_of::<T>().is_multiple_of(LINES) && align_of::<T>().is_multiple_of(LINES)
 }

@@ -27,8 +27,11 @@ fn work(units: usize) -> u64 {
     (0..units as u64).fold(1, |x, i| std::hint::black_box(x ^ (x << 7)).wrapping_add(i))
 }
 
+/// How much an iteration has to do, given the loop's length.
+type Cost = fn(usize, usize) -> usize;
+
 /// Loops whose iterations are alike, whose first ones take nearly everything, and whose cost grows.
-const SHAPES: [(&str, fn(usize, usize) -> usize); 3] = [
+const SHAPES: [(&str, Cost); 3] = [
     ("even", |_, _| 4),
     ("hot front", |i, len| if i < len / 64 { 400 } else { 1 }),
     ("triangular", |i, len| i * 16 / len.max(1)),

@@ -124,7 +124,7 @@ mod tests {
         };
         let before = mask::current().unwrap();
         for _ in 0..3 {
-            let pin = stage.pin().ok().expect("it acts");
+            let Ok(pin) = stage.pin() else { panic!("it acts") };
             assert_eq!(stage.pin().err(), Some(Unpinned::Nested));
             assert_eq!(mask::current().unwrap(), before);
             drop(pin);

@@ -64,7 +64,7 @@ fn panel(
         canvas.path(vec![(left, *y), (right, *y)], PALE, 1)?;
         canvas.text((left - 8, *y), 12, GREY, Anchor::Right, label)?;
     }
-    let across = LogScale::over(gaps.iter().map(|gap| gap.as_secs_f64()), (left, right));
+    let across = LogScale::over(gaps.iter().map(Duration::as_secs_f64), (left, right));
     for gap in gaps {
         let at = across.at(gap.as_secs_f64());
         canvas.path(vec![(at, BOTTOM), (at, BOTTOM + 5)], GREY, 1)?;
