@@ -97,6 +97,8 @@ enum Command {
         #[arg(long, value_name = "FOLDER")]
         publish: Option<PathBuf>,
     },
+    /// How often real threads lose compare-exchanges to each other
+    Contention,
     /// What the steps of the affinity guard take, measured by the real kernel
     Guard,
     /// A launch on two seats, access by access: who reaches for what, and which cache lines move
@@ -151,6 +153,7 @@ fn run(cli: Cli) -> Result<(), String> {
         }
         Command::Scale => reports::scale::print(&setting),
         Command::Growth { publish } => reports::growth::print(&setting, publish.as_deref())?,
+        Command::Contention => reports::contention::print(),
         Command::Guard => reports::guard::print()?,
         Command::Launch => reports::launch::print(),
         Command::Trouble => reports::trouble::print(&setting),

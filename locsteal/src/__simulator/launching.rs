@@ -15,7 +15,7 @@ use crate::sched::{Locality, Schedule, Thief};
 use crate::sync::counted::{self, Parts};
 use crate::topology::Topology;
 
-pub use crate::sync::counted::{Access, Kind, Tally};
+pub use crate::sync::counted::{Access, Kind, Tally, contention};
 
 /// A stretch of what one participant does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -15,6 +15,8 @@ use std::ptr::from_ref;
 use std::sync::atomic::{self, Ordering};
 use std::sync::{LockResult, MutexGuard};
 
+use crossbeam_utils::CachePadded;
+
 /// Bytes that caches exchange.
 const LINE: usize = 64;
 
@@ -146,6 +148,31 @@ fn note(kind: Kind, address: usize) {
     });
 }
 
+/// How many compare-exchanges were tried in all threads together, and how many of them came to nothing since another thread was
+/// faster. On lines of their own, so that counting adds little to what is counted.
+static CONTENTION: [CachePadded<[atomic::AtomicU64; 2]>; 64] =
+    [const { CachePadded::new([const { atomic::AtomicU64::new(0) }; 2]) }; 64];
+
+/// How a compare-exchange has ended.
+#[inline]
+fn contend<T>(outcome: Result<T, T>) -> Result<T, T> {
+    static THREADS: atomic::AtomicUsize = atomic::AtomicUsize::new(0);
+    thread_local!(static MINE: usize = THREADS.fetch_add(1, Ordering::Relaxed) % CONTENTION.len());
+    if let Ok(mine) = MINE.try_with(|mine| *mine) {
+        let [tried, lost] = &*CONTENTION[mine];
+        tried.fetch_add(1, Ordering::Relaxed);
+        lost.fetch_add(u64::from(outcome.is_err()), Ordering::Relaxed);
+    }
+    outcome
+}
+
+/// Compare-exchanges of all threads since the process began: tried, and lost to another thread.
+pub fn contention() -> (u64, u64) {
+    let sum =
+        |which: usize| CONTENTION.iter().map(|counts| counts[which].load(Ordering::Relaxed)).sum();
+    (sum(0), sum(1))
+}
+
 /// Notes that plain memory is written, or else read.
 #[track_caller]
 pub(super) fn touch<T>(place: *const T, writes: bool) {
@@ -214,7 +241,7 @@ macro_rules! counted {
                 failure: Ordering,
             ) -> Result<$value, $value> {
                 note(Kind::Exchange, from_ref(self).addr());
-                self.0.compare_exchange(current, new, success, failure)
+                contend(self.0.compare_exchange(current, new, success, failure))
             }
 
             #[inline]
@@ -227,7 +254,7 @@ macro_rules! counted {
                 failure: Ordering,
             ) -> Result<$value, $value> {
                 note(Kind::Exchange, from_ref(self).addr());
-                self.0.compare_exchange_weak(current, new, success, failure)
+                contend(self.0.compare_exchange_weak(current, new, success, failure))
             }
 
             pub(crate) fn get_mut(&mut self) -> &mut $value {

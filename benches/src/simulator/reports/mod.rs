@@ -1,6 +1,7 @@
 //! What is printed.
 
 pub(crate) mod attempts;
+pub(crate) mod contention;
 pub(crate) mod growth;
 pub(crate) mod guard;
 pub(crate) mod launch;
