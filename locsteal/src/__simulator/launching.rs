@@ -280,7 +280,7 @@ mod tests {
         }
     }
 
-    /// Who leaves has looked at every other seat once, three times at the same line at most, and has written nothing but its
+    /// Who leaves has looked at every other seat once, at two lines of it and three words at most, and has written nothing but its
     /// own.
     #[test]
     fn who_leaves_looks_at_each_seat_once_and_writes_its_own() {
@@ -288,7 +288,7 @@ mod tests {
         for schedule in [Schedule::Static, Schedule::Steal] {
             let launch = counted(seats, schedule, false);
             let lines = most(&launch, Part::Leave, Tally::lines);
-            assert!((seats..seats + 12).contains(&lines), "{schedule:?}: {lines} lines");
+            assert!((seats..2 * seats + 12).contains(&lines), "{schedule:?}: {lines} lines");
             let loads = most(&launch, Part::Leave, |tally| tally.count(Kind::Load));
             assert!(loads <= 3 * seats + 24, "{schedule:?}: {loads} loads");
             for stretch in launch.of(Part::Leave) {
