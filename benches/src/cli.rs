@@ -13,6 +13,7 @@ use crate::conductor::{self, Crowded, IdleArm, Plan};
 use crate::lines::{Line, lines};
 use crate::peers::{Entry, Setup, entries};
 use crate::report::{self, Missing, Peer, Record, Run, Summary};
+use crate::transfer;
 
 /// locsteal beside its peers.
 #[derive(Debug, Parser)]
@@ -278,6 +279,13 @@ impl LaunchCost {
         for missing in &missing {
             println!("missing: {} ({})", missing.peer, missing.why);
         }
+        let line = transfer::line_ns();
+        println!("A cache line takes {line:.0} ns from one CPU to another.");
+        #[cfg(target_arch = "x86_64")]
+        println!(
+            "A nanosecond is {:.2} cycles of the processor's clock at its nominal rate.",
+            transfer::ticks_per_ns()
+        );
         Ok(())
     }
 }

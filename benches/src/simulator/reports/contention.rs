@@ -21,6 +21,9 @@ pub(crate) struct Row {
     pub(crate) lost: f64,
 }
 
+/// How much an iteration has to do.
+type Cost = fn(usize) -> usize;
+
 fn work(units: usize) {
     for unit in 0..units {
         std::hint::black_box(unit);
@@ -38,9 +41,8 @@ fn hot_front(i: usize) -> usize {
 
 pub(crate) fn rows(seats: usize) -> Vec<Row> {
     let pool = Pool::builder().threads(seats).build().expect("a pool can be made");
-    let shapes: [(&str, fn(usize) -> usize); 2] = [("even", even), ("hot front", hot_front)];
-    let of = |(name, schedule): (&'static str, Schedule),
-              (shape, units): (&'static str, fn(usize) -> usize)| {
+    let shapes: [(&str, Cost); 2] = [("even", even), ("hot front", hot_front)];
+    let of = |(name, schedule): (&'static str, Schedule), (shape, units): (&'static str, Cost)| {
         let one = || {
             let each = locsteal::range(0..LENGTH).pool(&pool).schedule(schedule);
             each.for_each(|i| work(units(i)));
