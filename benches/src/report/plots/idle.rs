@@ -39,6 +39,9 @@ pub(crate) fn draw(gaps: &[Duration], found: &[Idle]) -> Result<String> {
 /// The colour of a curve: ours in shades, the longer it spins the darker.
 fn color(found: &[Idle], k: usize) -> RGBColor {
     let ours = |idle: &Idle| idle.label.starts_with("locsteal");
+    if found[k].label == "serial" {
+        return BLACK;
+    }
     if !ours(&found[k]) {
         return colors::of_peer(&found[k].label);
     }
