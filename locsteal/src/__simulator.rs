@@ -191,7 +191,7 @@ impl<'m> Loop<'m> {
 
     /// Whether blocks wait for their owners.
     pub fn is_protected(&self) -> bool {
-        self.shape.protected
+        self.shape.is_protected()
     }
 
     /// The iterations dealt to a seat.
@@ -207,7 +207,7 @@ impl<'m> Loop<'m> {
 
     /// Launches the loop once more, with its caller at this seat.
     pub fn launch(&mut self, seat: usize, now: u64, variant: &Variant) -> Walker {
-        let waits = self.shape.protected && !matches!(variant, Variant::NoProtection);
+        let waits = self.shape.is_protected() && !matches!(variant, Variant::NoProtection);
         self.launched = if waits { now.max(1) } else { 0 };
         self.generation = self.generation.next();
         self.board.reset_counter();
@@ -254,13 +254,14 @@ impl<'m> Loop<'m> {
         match step {
             sched::Step::Run(chunk) => Step::Run(chunk),
             sched::Step::Wait(seat) => Step::Wait(seat),
+            sched::Step::Pause(_) => Step::Wait(None),
             sched::Step::Leave => Step::Leave,
         }
     }
 
     /// A worker that was told to leave does so.
     pub fn leave(&self, seat: usize) {
-        self.board.seat(seat).presence.leave(self.generation);
+        self.board.departure(seat).leave(self.generation);
     }
 
     /// What one run of the loop looked like. Times are in nanoseconds; `ran` is what each seat ran, in order.
@@ -305,6 +306,7 @@ impl<'m> Loop<'m> {
             generation: self.generation,
             launched: self.launched,
             patience: self.spec.patience,
+            grace: 0,
             caller: None,
         }
     }

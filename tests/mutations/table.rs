@@ -80,7 +80,7 @@ pub(crate) const MUTATIONS: &[Mutation] = &[
         rule: "R2",
         broken: "the caller leaves seats open to workers that come later",
         file: STEP,
-        from: "if !presence.claim(seen, view.generation, Phase::Shut) {\n                            continue;\n                        }",
+        from: "if !presence.claim(seen, view.generation, Phase::Shut) {\n                        continue;\n                    }",
         to: "",
     },
     Mutation {

@@ -5,7 +5,7 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use locsteal::{Pool, Topology};
-use locsteal_tests::process::{own_affinity, run_again, threads_named};
+use locsteal_tests::process::{address_space, own_affinity, run_again, threads_named};
 
 const INNER: &str = "LOCSTEAL_TEST_INNER";
 
@@ -76,9 +76,7 @@ fn fewer_threads_than_asked_for() {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         return;
     }
-    let statm = std::fs::read_to_string("/proc/self/statm").unwrap();
-    let pages: u64 = statm.split(' ').next().unwrap().parse().unwrap();
-    let limit = pages * 4096 + 300 * 1024 * 1024;
+    let limit = address_space() + 300 * 1024 * 1024;
     let limit = libc::rlimit { rlim_cur: limit, rlim_max: limit };
     // SAFETY: sets a limit of this process.
     assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_AS, &raw const limit) }, 0);

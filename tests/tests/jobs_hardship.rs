@@ -2,16 +2,64 @@
 //! system when it does.
 #![cfg(target_os = "linux")]
 
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::UnsafeCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Barrier, mpsc};
 use std::thread;
 use std::time::Duration;
 
 use locsteal::{Placement, Pool, spawn_near};
-use locsteal_tests::process::{own_affinity, run_again, threads_named};
+use locsteal_tests::locality::kernel;
+use locsteal_tests::process::{address_space, own_affinity, run_again, threads_named};
 
 const INNER: &str = "LOCSTEAL_TEST_INNER";
+
+/// The system's allocator until [`LOCKLESS`] is set, and then some memory that is used up from one end and never given
+/// back. The system's has locks: threads that allocate and free at once make system calls to wait for each other, and
+/// those would be taken for the library's.
+struct Allocator {
+    memory: UnsafeCell<[u8; MEMORY]>,
+    taken: AtomicUsize,
+}
+
+const MEMORY: usize = 64 << 20;
+
+static LOCKLESS: AtomicBool = AtomicBool::new(false);
+
+#[global_allocator]
+static ALLOCATOR: Allocator =
+    Allocator { memory: UnsafeCell::new([0; MEMORY]), taken: AtomicUsize::new(0) };
+
+// SAFETY: each byte of the memory is handed out once, by `taken`.
+unsafe impl Sync for Allocator {}
+
+// SAFETY: the system's allocator does everything, or each block is one of its own within the memory, which is a static's
+// and so not given back; its beginning is aligned by leaving out as many bytes as that takes at most.
+unsafe impl GlobalAlloc for Allocator {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        if !LOCKLESS.load(Relaxed) {
+            // SAFETY: as demanded of the caller.
+            return unsafe { System.alloc(layout) };
+        }
+        let size = layout.size() + layout.align();
+        let begin = self.taken.fetch_add(size, Relaxed);
+        if begin + size > MEMORY {
+            return std::ptr::null_mut();
+        }
+        let block = self.memory.get().cast::<u8>().wrapping_add(begin);
+        block.wrapping_add(block.align_offset(layout.align()))
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        // Once it is set, the process has not long to live.
+        if !LOCKLESS.load(Relaxed) {
+            // SAFETY: as demanded of the caller: nothing was taken from the memory yet.
+            unsafe { System.dealloc(block, layout) };
+        }
+    }
+}
 
 /// Whether this is the inner process; if not, the test is run again as one, with these variables besides.
 fn is_inner(name: &str, variables: &[(&str, &str)]) -> bool {
@@ -106,7 +154,7 @@ fn handles_that_a_fork_takes_along_say_what_they_can() {
 /// Forks where jobs or iterations run on other threads, and goes on as both processes. In the child `rest` must panic
 /// with these words; in the parent it is told that the child has ended so, and must not panic.
 fn goes_on_in_both(words: &str, rest: impl FnOnce(&(dyn Fn() -> bool + Sync))) {
-    let in_child = std::sync::atomic::AtomicBool::new(false);
+    let in_child = AtomicBool::new(false);
     // Gives back whether this is the child.
     let fork = || {
         // SAFETY: the child does what is tested, and ends without returning.
@@ -179,9 +227,7 @@ fn where_no_thread_can_be_had_jobs_run_when_they_are_submitted() {
     if !is_inner(name, &[("RUST_MIN_STACK", "4294967296"), ("LOCSTEAL_THREADS", "4")]) {
         return;
     }
-    let statm = std::fs::read_to_string("/proc/self/statm").unwrap();
-    let pages: u64 = statm.split(' ').next().unwrap().parse().unwrap();
-    let most = pages * 4096 + (1 << 30);
+    let most = address_space() + (1 << 30);
     let limit = libc::rlimit { rlim_cur: most, rlim_max: most };
     // SAFETY: reads the limit alone.
     assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_AS, &raw const limit) }, 0);
@@ -283,6 +329,9 @@ fn a_round_trip_through_a_worker_that_is_awake_makes_no_system_call() {
     if !is_inner(name, &[]) {
         return;
     }
+    LOCKLESS.store(true, Relaxed);
+    // On a single CPU each round trip takes as long as threads run at a stretch.
+    let rounds = if thread::available_parallelism().unwrap().get() > 1 { 10_000 } else { 500 };
     let pool = Pool::builder().threads(2).spin(Duration::from_secs(1_000)).build().unwrap();
     let run = || {
         let mut job = spawn_near!(<pool = &pool, policy = offload> || 1);
@@ -295,7 +344,7 @@ fn a_round_trip_through_a_worker_that_is_awake_makes_no_system_call() {
         }
     };
     // Both workers know of jobs, and the memory is there.
-    (0..1_000).for_each(|_| assert_eq!(run(), 1));
+    (0..rounds / 10).for_each(|_| assert_eq!(run(), 1));
     // Nor does running them: workers may let others run between jobs, and that is all.
     let meet = std::sync::Arc::new(Barrier::new(3));
     let jobs: Vec<_> = (0..2)
@@ -321,7 +370,7 @@ fn a_round_trip_through_a_worker_that_is_awake_makes_no_system_call() {
         libc::SYS_getcpu,
         libc::SYS_sched_yield,
     ]);
-    (0..10_000).for_each(|_| assert_eq!(run(), 1));
+    (0..rounds).for_each(|_| assert_eq!(run(), 1));
     // Skips what would end threads and wake waiters: this thread may not do that any more.
     std::process::exit(0);
 }
@@ -332,16 +381,23 @@ fn workers_on_their_jobs_own_domain_touch_no_mask() {
     if !is_inner(name, &[]) {
         return;
     }
-    let pool = Pool::builder().threads(2).placement(Placement::Llc).build().unwrap();
+    let builder = Pool::builder().threads(2).placement(Placement::Llc).name("near");
+    let pool = builder.build().unwrap();
     let masks = [libc::SYS_sched_setaffinity, libc::SYS_sched_getaffinity];
-    // Both workers forbid themselves the calls, each while the other one waits.
+    // This thread stays beside the first worker. So does the other worker, unless there is no room: then it is a helper
+    // from elsewhere.
+    let here = kernel::workers("near")[&0].mask.clone();
+    kernel::set_mask(0, &here).unwrap();
+    // The workers forbid themselves the calls, each while the other one waits.
     let meet = std::sync::Arc::new(Barrier::new(3));
     let jobs: Vec<_> = (0..2)
         .map(|_| {
-            let meet = std::sync::Arc::clone(&meet);
+            let (meet, here) = (std::sync::Arc::clone(&meet), here.clone());
             spawn_near!(<pool = &pool, policy = offload> move || {
                 meet.wait();
-                forbid(&masks);
+                if kernel::own_mask() == here {
+                    forbid(&masks);
+                }
             })
         })
         .collect();

@@ -490,11 +490,11 @@ fn rows_of_others_cannot_be_reached() {
         "index out of bounds: `a` has 6 rows but the index of the row is 60"
     );
     assert_eq!(
-        panic_of(|| write_own(&mut a, 9, &pool)),
+        panic_of(|| write_own(&mut a, 7, &pool)),
         "index out of bounds: `a` has 6 rows but the index of the row is 6"
     );
     assert_eq!(
-        panic_of(|| write(&mut a, 9, 1, |i| i % 6, &pool)),
+        panic_of(|| write(&mut a, 7, 1, |i| i % 6, &pool)),
         "row 0 of `a` belongs to another iteration: this one owns no row of `a`, of the 6 rows of `a`"
     );
     // `ndarray` says it of its columns.

@@ -257,7 +257,7 @@ fn what_is_counted_and_reported_is_told_to_people_and_machines() {
     assert_eq!(locality["on"], true);
     assert_eq!(locality["lines"].as_array().unwrap().len(), pool.locality().lines().len());
 
-    locsteal::spawn_near!(<name = "told", weight = 5> || ()).join();
+    locsteal::spawn_near!(<name = "told", weight = 5, pool = &pool> || ()).join();
     let sites = serde_json::to_value(locsteal::callsites()).unwrap();
     let told = sites.as_array().unwrap().iter().find(|site| site["name"] == "told").unwrap();
     assert_eq!((&told["kind"], &told["size"]), (&"Job".into(), &4.into()));

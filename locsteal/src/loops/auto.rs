@@ -6,6 +6,10 @@
 //! serially, workers fall asleep; so the others are tried some times in a row then, and only the last time counts: what
 //! counts is what they would cost if they were chosen.
 //!
+//! Once a loop of a class has been left early, the class begins anew, and from then on tries a shared counter with growing chunks
+//! in the place of static blocks: of static blocks, all but the first are run in vain where an early iteration leaves. What a
+//! loop that was left cost is counted for the iterations up to the one that left.
+//!
 //! The memory is one word a class, read and written without any order: two callers at once may lose each other's
 //! lesson, which costs a little time and nothing else. It is written only when something was measured, so callers at
 //! once share the line in their caches. When to measure again is drawn by lot, by each thread for itself: a count of
@@ -33,18 +37,20 @@ pub(crate) enum Choice {
 const CHOICES: [Choice; 3] = [Choice::Serial, Choice::Static, Choice::Steal];
 
 impl Choice {
-    /// As in the clause `schedule`.
-    pub(crate) const fn word(self) -> &'static str {
+    /// As in the clause `schedule`; `left`: for loops that are left early.
+    pub(crate) const fn word(self, left: bool) -> &'static str {
         match self {
             Self::Serial => "serial",
+            Self::Static if left => "dynamic",
             Self::Static => "static",
             Self::Steal => "steal",
         }
     }
 
-    pub(crate) const fn schedule(self) -> Schedule {
+    const fn schedule(self, left: bool) -> Schedule {
         match self {
             Self::Serial => Schedule::Serial,
+            Self::Static if left => Schedule::Dynamic,
             Self::Static => Schedule::Static,
             Self::Steal => Schedule::Steal,
         }
@@ -55,14 +61,34 @@ impl Choice {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Decision {
     pub(crate) choice: Choice,
-    /// Whether to measure it, and call [`Memory::learn`] with the result if it ran to its end.
+    /// Whether to measure it, and call [`Memory::learn`] with the result.
     pub(crate) measured: bool,
+    /// Whether loops of the class have been left early.
+    pub(crate) left: bool,
+}
+
+impl Decision {
+    pub(crate) const fn schedule(self) -> Schedule {
+        self.choice.schedule(self.left)
+    }
+}
+
+/// How a loop ended that was measured.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sample {
+    pub(crate) choice: Choice,
+    /// What it took from the caller's view, in nanoseconds.
+    pub(crate) ns: u64,
+    /// How many iterations had to be run, if it was left early.
+    pub(crate) left_after: Option<u64>,
 }
 
 /// What is known of a class, for people.
 pub(crate) struct Known {
     /// The class's least length.
     pub(crate) least: u64,
+    /// Whether loops have been left early.
+    pub(crate) left: bool,
     /// What it has settled on, once it has.
     pub(crate) settled: Option<Choice>,
     /// What an iteration costs, in nanoseconds, where that was measured.
@@ -80,6 +106,8 @@ struct Lesson {
     round: u8,
     /// How often it has been tried in a row.
     tries: u8,
+    /// Whether a loop has been left early.
+    left: bool,
 }
 
 /// The first phase, one after another. What is tried first pays for waking threads and for touching memory.
@@ -126,6 +154,8 @@ impl Cost {
 }
 
 impl Lesson {
+    const LEFT: u16 = 1 << 10;
+
     fn unpack(word: u64) -> Self {
         let bits = (word >> 48) as u16;
         Self {
@@ -133,13 +163,15 @@ impl Lesson {
             stage: (bits >> 2) as u8 & 15,
             round: bits as u8 & 3,
             tries: (bits >> 8) as u8 & 3,
+            left: bits & Self::LEFT != 0,
         }
     }
 
     fn pack(self) -> u64 {
         let [a, b, c] = self.cost.map(|cost| u64::from(cost.0));
         let [stage, round, tries] = [self.stage, self.round, self.tries].map(u64::from);
-        let bits = tries << 8 | (self.best() as u64) << 6 | stage << 2 | round;
+        let left = if self.left { u64::from(Self::LEFT) } else { 0 };
+        let bits = left | tries << 8 | (self.best() as u64) << 6 | stage << 2 | round;
         a | b << 16 | c << 32 | bits << 48
     }
 
@@ -217,8 +249,13 @@ impl Lesson {
         }
     }
 
-    /// What is known after a loop of `len` iterations, run as `choice`, took `ns` nanoseconds.
-    fn after(mut self, len: u64, choice: Choice, ns: u64) -> Self {
+    /// What is known after a loop of `len` iterations.
+    fn after(mut self, len: u64, Sample { choice, ns, left_after }: Sample) -> Self {
+        if left_after.is_some() && !self.left {
+            // What is known of loops that ran to their end tells little of this one.
+            return Self { left: true, ..Self::default() };
+        }
+        let len = left_after.unwrap_or(len);
         let woken =
             self.stage >= SETTLED && self.best() == Choice::Serial && choice != Choice::Serial;
         if woken && self.tries + 1 < WAKING_TRIES {
@@ -279,17 +316,18 @@ impl Memory {
     pub(crate) fn decide(&self, len: u64) -> Decision {
         let word = self.0[class(len)].load(Relaxed);
         let lesson = Lesson::unpack(word);
+        let left = lesson.left;
         if lesson.is_due(draw()) {
-            return Decision { choice: lesson.due(), measured: true };
+            return Decision { choice: lesson.due(), measured: true, left };
         }
-        Decision { choice: Lesson::best_in(word), measured: false }
+        Decision { choice: Lesson::best_in(word), measured: false, left }
     }
 
-    /// A loop of `len` iterations, run as `choice`, took `ns` nanoseconds from the caller's view.
-    pub(crate) fn learn(&self, len: u64, choice: Choice, ns: u64) {
+    /// What came of a loop of `len` iterations.
+    pub(crate) fn learn(&self, len: u64, sample: Sample) {
         let word = &self.0[class(len)];
         let lesson = Lesson::unpack(word.load(Relaxed));
-        word.store(lesson.after(len, choice, ns).pack(), Relaxed);
+        word.store(lesson.after(len, sample).pack(), Relaxed);
     }
 
     /// What is known of the classes that loops were measured in.
@@ -300,6 +338,7 @@ impl Memory {
             let costs = lesson.cost.map(Cost::value);
             Known {
                 least: 1 << (2 * class),
+                left: lesson.left,
                 settled: (lesson.stage >= SETTLED).then(|| lesson.best()),
                 costs: std::array::from_fn(|index| (CHOICES[index], costs[index])),
             }
@@ -319,15 +358,19 @@ impl Memory {
 mod tests {
     use super::*;
 
+    fn through(choice: Choice, ns: u64) -> Sample {
+        Sample { choice, ns, left_after: None }
+    }
+
     /// Runs `loops` loops of `len` iterations with these costs; what they took, and what the last choice was.
     fn run(memory: &Memory, len: u64, loops: u32, cost: impl Fn(Choice) -> u64) -> (u64, Choice) {
         let mut total = 0;
         for _ in 0..loops {
-            let Decision { choice, measured } = memory.decide(len);
+            let Decision { choice, measured, .. } = memory.decide(len);
             let ns = cost(choice);
             total += ns;
             if measured {
-                memory.learn(len, choice, ns);
+                memory.learn(len, through(choice, ns));
             }
         }
         (total, memory.expectation(len).0)
@@ -389,7 +432,7 @@ mod tests {
         let mut in_a_row = 0;
         let mut total = 0;
         for _ in 0..40_000 {
-            let Decision { choice, measured } = memory.decide(1000);
+            let Decision { choice, measured, .. } = memory.decide(1000);
             in_a_row = if choice == Choice::Serial { 0 } else { in_a_row + 1 };
             let ns = match in_a_row {
                 0 => 20_000,
@@ -398,7 +441,7 @@ mod tests {
             };
             total += ns;
             if measured {
-                memory.learn(1000, choice, ns);
+                memory.learn(1000, through(choice, ns));
             }
         }
         assert_ne!(memory.expectation(1000).0, Choice::Serial);
@@ -409,7 +452,7 @@ mod tests {
     fn an_interrupted_loop_does_not_mislead_for_long() {
         let memory = Memory::new();
         run(&memory, 1000, 1000, costs(900, 2000, 2100));
-        memory.learn(1000, Choice::Serial, 4_000_000);
+        memory.learn(1000, through(Choice::Serial, 4_000_000));
         assert_eq!(run(&memory, 1000, 2000, costs(900, 2000, 2100)).1, Choice::Serial);
     }
 
@@ -423,6 +466,38 @@ mod tests {
         assert_eq!(memory.expectation(5000).1, [None; 3]);
     }
 
+    /// An iteration takes 1 ns; of a million, the one at `exit` leaves. Two participants run static blocks; or take turns.
+    #[test]
+    fn loops_that_are_left_early_share_a_counter() {
+        let memory = Memory::new();
+        let (len, exit) = (1_000_000, 125_000);
+        let mut total = 0;
+        for _ in 0..2000 {
+            let decision = memory.decide(len);
+            let ns = match decision.schedule() {
+                Schedule::Dynamic => exit / 2 + 5000,
+                Schedule::Static | Schedule::Steal => exit + 1000,
+                _ => exit,
+            };
+            total += ns;
+            if decision.measured {
+                let sample = Sample { choice: decision.choice, ns, left_after: Some(exit + 1) };
+                memory.learn(len, sample);
+            }
+        }
+        assert_eq!(memory.decide(len).schedule(), Schedule::Dynamic);
+        assert!(total < 2000 * (exit * 11 / 20), "{total}");
+        // Where they run through after all, the counter is kept only if it is no worse.
+        for _ in 0..5000 {
+            let decision = memory.decide(len);
+            let ns = if decision.choice == Choice::Steal { len / 2 } else { len };
+            if decision.measured {
+                memory.learn(len, through(decision.choice, ns));
+            }
+        }
+        assert_eq!(memory.expectation(len).0, Choice::Steal);
+    }
+
     #[test]
     fn words_come_back() {
         let lesson = Lesson {
@@ -430,6 +505,7 @@ mod tests {
             stage: LAST_STAGE,
             round: 2,
             tries: 1,
+            left: true,
         };
         assert_eq!(Lesson::unpack(lesson.pack()), lesson);
         assert_eq!(Lesson::best_in(lesson.pack()), lesson.best());

@@ -92,7 +92,7 @@ impl<S: ParallelSource + Sync, W: Fn(&mut Pieces<'_, '_, S>) + Sync> Entry for W
             meter: self.meter,
             participant,
             chunk: 0..0,
-            ended: 0,
+            given: 0..0,
         });
     }
 }
@@ -106,8 +106,8 @@ pub(crate) struct Pieces<'a, 'p, S> {
     participant: &'a mut Participant<'p>,
     /// What is left of the chunk that the participant has taken.
     chunk: Range<u64>,
-    /// How many iterations of the last piece are still to be reported.
-    ended: u64,
+    /// The positions of the last piece, if they are still to be reported.
+    given: Range<u64>,
 }
 
 impl<'p, S: ParallelSource> Pieces<'_, 'p, S> {
@@ -116,11 +116,13 @@ impl<'p, S: ParallelSource> Pieces<'_, 'p, S> {
     /// The piece before must have been run, unless the loop has been left.
     #[inline]
     pub(crate) fn next(&mut self) -> Option<Piece<'_, 'p, S>> {
-        if let Some((meter, _)) = self.meter
-            && self.ended > 0
-        {
-            meter.add(self.ended);
-            self.ended = 0;
+        if let Some((meter, _)) = self.meter {
+            let Range { start, end } = std::mem::replace(&mut self.given, 0..0);
+            // Where the loop has been left, nothing above is certain to have been run.
+            let ended = end.min(self.participant.bound()).saturating_sub(start);
+            if ended > 0 {
+                meter.add(ended);
+            }
         }
         if self.chunk.start >= self.chunk.end.min(self.participant.bound()) {
             self.chunk = self.participant.next()?;
@@ -130,7 +132,7 @@ impl<'p, S: ParallelSource> Pieces<'_, 'p, S> {
             // Steps end at their multiples, so that they respect the plan's unit wherever the chunk begins.
             let step_end = (positions.start / step + 1).saturating_mul(step);
             positions.end = positions.end.min(step_end);
-            self.ended = positions.end - positions.start;
+            self.given = positions.clone();
         }
         self.chunk.start = positions.end;
         Some(Piece {

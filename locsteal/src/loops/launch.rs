@@ -5,12 +5,12 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::sync::{Mutex, PoisonError};
 
-use super::auto::{Choice, Decision};
+use super::auto::{Choice, Decision, Sample};
 use super::participant::Participant;
 use super::site::Site;
 use crate::clock::{self, ticks};
-use crate::pool::{Epoch, Lane, Notice, Pool, Shared, Ticket};
-use crate::sched::{Deal, Ending, Entry as SeatEntry, Kind, Locality, Schedule};
+use crate::pool::{Epoch, GRACE, Lane, Notice, Pool, Shared, Ticket};
+use crate::sched::{Deal, Ending, Entry as SeatEntry, Kind, Locality, Schedule, View, Walk};
 use crate::stats::Stats;
 use crate::stats::timeline::{Launch, LoopId, Recorder};
 
@@ -31,6 +31,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) report: Option<&'a Report>,
     /// What [`Schedule::Auto`] learns from; `None`: it is [`Schedule::Steal`].
     pub(crate) site: Option<&'static Site>,
+    /// Whether chunks of [`Schedule::Dynamic`] are small at the front of the loop, which may be left anywhere.
+    pub(crate) growing: bool,
     /// What it has said, if it was asked already.
     pub(crate) decided: Option<Decision>,
 }
@@ -128,9 +130,9 @@ impl Plan<'_> {
         match (self.schedule, self.site) {
             (Schedule::Serial, _) => {}
             (Schedule::Auto, Some(site)) => {
-                let Decision { choice, measured } = site.memory().decide(len);
-                self.decided = Some(Decision { choice, measured });
-                if choice != Choice::Serial || measured {
+                let decision = site.memory().decide(len);
+                self.decided = Some(decision);
+                if decision.choice != Choice::Serial || decision.measured {
                     return false;
                 }
             }
@@ -152,16 +154,17 @@ fn launch_by_experience(
     entry: &dyn Entry,
     site: &'static Site,
 ) -> Outcome {
-    let Decision { choice, measured } = plan.decided.unwrap_or_else(|| site.memory().decide(len));
-    let plan = Plan { schedule: choice.schedule(), ..*plan };
-    if !measured {
+    let decision = plan.decided.unwrap_or_else(|| site.memory().decide(len));
+    let plan = Plan { schedule: decision.schedule(), growing: decision.left, ..*plan };
+    if !decision.measured {
         return launch_as_planned(pool, &plan, len, entry);
     }
     let began = ticks();
     let outcome = launch_as_planned(pool, &plan, len, entry);
-    // A loop that was left early says little about those that are not.
-    if outcome.exit.is_none() && outcome.panic.is_none() {
-        site.learn(len, choice, clock::in_ns(ticks().saturating_sub(began)));
+    if outcome.panic.is_none() {
+        let ns = clock::in_ns(ticks().saturating_sub(began));
+        let left_after = outcome.exit.map(|exit| exit + 1);
+        site.learn(len, Sample { choice: decision.choice, ns, left_after });
     }
     outcome
 }
@@ -185,8 +188,16 @@ pub(crate) struct Shape {
     pub(crate) kind: Kind,
     /// In units.
     pub(crate) grain: u32,
+    /// Whether the loop has so few iterations that its caller may well be done before a worker is of use. Blocks do not
+    /// wait for their owners then.
+    pub(crate) tiny: bool,
+}
+
+impl Shape {
     /// Whether blocks wait for their owners.
-    pub(crate) protected: bool,
+    pub(crate) const fn is_protected(&self) -> bool {
+        self.kind.has_blocks() && !self.tiny
+    }
 }
 
 impl Plan<'_> {
@@ -215,16 +226,17 @@ impl Plan<'_> {
         let kind = match self.schedule {
             Schedule::Static => Kind::Static,
             Schedule::StaticChunk(chunk) => Kind::StaticChunk(in_units(chunk)),
+            Schedule::Dynamic if self.growing => Kind::Growing,
             Schedule::Dynamic => Kind::Dynamic,
             Schedule::DynamicChunk(chunk) => Kind::DynamicChunk(in_units(chunk)),
             Schedule::Auto | Schedule::Steal | Schedule::Serial => Kind::Steal,
         };
         let grain = match self.grain {
-            0 => (deal.units() / width as u32 / GRAINS_PER_BLOCK).max(1),
+            0 => (deal.share() / GRAINS_PER_BLOCK).max(1),
             grain => in_units(grain),
         };
-        let protected = kind.has_blocks() && len / width as u64 >= PROTECTED_BLOCK;
-        Shape { deal, kind, grain, protected }
+        let tiny = len < PROTECTED_BLOCK * width as u64;
+        Shape { deal, kind, grain, tiny }
     }
 }
 
@@ -272,6 +284,16 @@ fn keep_track(shared: &Shared, caller: &mut Participant<'_>, launch: impl FnOnce
     }
 }
 
+/// How long workers are to hold back from a tiny loop of this length: about as long as its caller would take, if there were next to
+/// nothing to do in an iteration.
+const fn hold(len: u64) -> u8 {
+    match len {
+        0..=64 => 1,
+        65..=1024 => 2,
+        _ => 3,
+    }
+}
+
 fn run_shared(
     shared: &Shared,
     lane: &Lane,
@@ -280,36 +302,47 @@ fn run_shared(
     width: usize,
     frame: &Frame<'_>,
 ) -> Option<u64> {
-    let Shape { deal, kind, grain, protected } = plan.shape(len, width);
+    let shape = plan.shape(len, width);
+    let Shape { deal, kind, grain, tiny } = shape;
+    let protected = shape.is_protected();
     let thief = shared.caller_seat(width);
     let generation = lane.next_generation();
-    let epoch = Epoch::new(generation, width, kind.publishes());
+    let launched = if protected { ticks() } else { 0 };
+    let locality = plan.locality;
+    let view = View {
+        board: &lane.board,
+        orders: shared.seats.orders(),
+        deal,
+        kind,
+        locality,
+        grain,
+        generation,
+        launched,
+        patience: shared.patience,
+        grace: if tiny { 0 } else { GRACE },
+        caller: Some(thief.seat),
+    };
+    let epoch =
+        Epoch::new(generation, width, kind.publishes()).held(if tiny { hold(len) } else { 0 });
+    let ticket = Ticket { shared, lane, seat: thief.seat, entry: SeatEntry::Owner, epoch, view };
     let notice = Notice {
         run: run_on_worker,
         data: std::ptr::from_ref(frame).cast(),
         len,
         unit: plan.unit,
-        launched: if protected { ticks() } else { 0 },
+        launched,
         kind,
         grain,
-        locality: plan.locality,
+        locality,
         // There are no more than `Epoch::MAX_WIDTH`.
         caller: thief.seat as u16,
-    };
-    let ticket = Ticket {
-        shared,
-        lane,
-        generation,
-        width,
-        seat: thief.seat,
-        entry: SeatEntry::Owner,
-        notice,
     };
     if !kind.has_blocks() {
         lane.board.reset_counter();
     }
-    let mut caller = Participant::caller(thief, &ticket);
-    let launched = start_track(shared, &mut caller, || thief.near, |_| ticket.loop_id());
+    let mut walk = Walk::caller(thief, &ticket.view);
+    let mut caller = Participant::caller(&ticket, &mut walk);
+    let recorded = start_track(shared, &mut caller, || thief.near, |_| ticket.loop_id());
     // SAFETY: the lane is claimed and its last loop is over. The frame lives until this function returns, which is
     // after `take_part` has run to its end for the caller: that is when every other seat is left or shut. `Entry: Sync`
     // lets its entry be run from any thread, and the frame's panic slot is locked.
@@ -320,7 +353,7 @@ fn run_shared(
     if protected && !kind.publishes() {
         shared.sleepers.published();
     }
-    let wakes = shared.wake_near(lane, epoch, thief.seat, 1);
+    let wakes = ticket.wake(1);
     if wakes == 0 {
         caller.look_for_sleepers();
     }
@@ -329,12 +362,15 @@ fn run_shared(
         name: plan.label.to_string(),
         iterations: len,
         width,
-        time: launched..ended,
+        time: recorded..ended,
     });
-    let tally = caller.take_tally() + Stats { loops: 1, wakes, ..Stats::default() };
-    lane.counters().add(&tally);
-    if let Some(report) = frame.report {
-        report.add(&tally);
+    if let Some(tally) = caller.tally() {
+        tally.loops += 1;
+        tally.wakes += wakes;
+        lane.counters().add(tally);
+        if let Some(report) = frame.report {
+            report.add(tally);
+        }
     }
     let exit = lane.board.ending().exit();
     lane.board.clear(&deal);
@@ -347,20 +383,25 @@ fn run_shared(
 /// # Safety
 ///
 /// `data` is the frame of the loop, and the ticket is that of a worker inside the loop.
-unsafe fn run_on_worker(data: *const (), ticket: Ticket<'_>) {
+unsafe fn run_on_worker(data: *const (), ticket: &Ticket<'_>) {
     // SAFETY: the caller of the loop keeps the frame until every participant has left.
     let frame = unsafe { &*data.cast::<Frame<'_>>() };
-    let mut participant = Participant::worker(&ticket);
-    participant.record(ticket.shared.track(ticket.seat, |_| ticket.loop_id()));
+    let mut walk = Walk::worker(ticket.seat, ticket.entry == SeatEntry::Late, &ticket.view);
+    // The seat's block is laid out: there is something for others to take meanwhile.
     let wakes = ticket.wake_others();
-    take_part(&mut participant, ticket.lane.board.ending(), frame);
+    let mut participant = Participant::worker(ticket, &mut walk);
+    participant.record(ticket.shared.track(ticket.seat, |_| ticket.loop_id()));
+    take_part(&mut participant, ticket.view.board.ending(), frame);
     if let Some(track) = participant.take_track() {
         ticket.shared.recorder.keep(*track);
     }
-    let tally = participant.take_tally() + Stats { wakes, ..Stats::default() };
-    ticket.shared.count_worker(ticket.seat, &tally);
-    if let Some(report) = frame.report {
-        report.add(&(tally + Stats { joins: 1, ..Stats::default() }));
+    if let Some(tally) = participant.tally() {
+        tally.joins += 1;
+        tally.wakes += wakes;
+        ticket.shared.count_worker(ticket.seat, tally);
+        if let Some(report) = frame.report {
+            report.add(tally);
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::clock;
 use crate::pool::{Lane, Ticket};
-use crate::sched::{Ending, Entry, Step, Thief, View, Walk};
+use crate::sched::{Ending, Step, View, Walk};
 use crate::stats::Stats;
 use crate::stats::timeline::{Origin, Track};
 use crate::sync::{spin_loop, yield_now};
@@ -22,10 +22,9 @@ pub(crate) struct Participant<'a> {
 }
 
 /// Where chunks come from.
-#[expect(clippy::large_enum_variant, reason = "it stays where it is, in the participant's frame")]
 enum Work<'a> {
     /// The loop is shared with others.
-    Shared { view: View<'a>, walk: Walk, wait: Wait<'a> },
+    Shared { view: &'a View<'a>, walk: &'a mut Walk, wait: Wait<'a> },
     /// The caller runs the loop alone: what is left.
     Alone(Range<u64>),
 }
@@ -37,7 +36,6 @@ enum Wait<'a> {
         ticket: &'a Ticket<'a>,
         /// After how many chunks to look for sleepers; 0: never.
         look_after: u8,
-        woken: u64,
     },
     /// It only lets others run.
     Worker,
@@ -51,23 +49,10 @@ impl<'a> Participant<'a> {
         Self { work, ending, position, left: false, track: None }
     }
 
-    /// The caller sits down, before the loop is opened to others.
-    // Inlined, like `worker` and what they call, so that the large result is made where it stays.
+    /// The caller, who has sat down.
     #[inline]
-    pub(super) fn caller(thief: Thief, ticket: &'a Ticket<'a>) -> Self {
-        let view = ticket.view();
-        let walk = Walk::caller(thief, &view);
-        Self {
-            ending: view.board.ending(),
-            work: Work::Shared {
-                view,
-                walk,
-                wait: Wait::Caller { ticket, look_after: 0, woken: 0 },
-            },
-            position: Cell::new(None),
-            left: false,
-            track: None,
-        }
+    pub(super) fn caller(ticket: &'a Ticket<'a>, walk: &'a mut Walk) -> Self {
+        Self::shared(&ticket.view, walk, Wait::Caller { ticket, look_after: 0 })
     }
 
     /// The caller is to look for workers that sleep, once it has run a chunk.
@@ -81,15 +66,15 @@ impl<'a> Participant<'a> {
 
     /// A worker that has entered the loop.
     #[inline]
-    pub(super) fn worker(ticket: &Ticket<'a>) -> Self {
-        let view = ticket.view();
-        let walk = match ticket.entry {
-            Entry::Late => Walk::late(ticket.seat, &view),
-            _ => Walk::owner(ticket.seat, &view),
-        };
+    pub(super) fn worker(ticket: &'a Ticket<'a>, walk: &'a mut Walk) -> Self {
+        Self::shared(&ticket.view, walk, Wait::Worker)
+    }
+
+    #[inline]
+    fn shared(view: &'a View<'a>, walk: &'a mut Walk, wait: Wait<'a>) -> Self {
         Self {
             ending: view.board.ending(),
-            work: Work::Shared { view, walk, wait: Wait::Worker },
+            work: Work::Shared { view, walk, wait },
             position: Cell::new(None),
             left: false,
             track: None,
@@ -174,13 +159,12 @@ impl<'a> Participant<'a> {
         self.track.take()
     }
 
-    pub(super) fn take_tally(&mut self) -> Stats {
+    /// What was counted so far, if the loop is shared with others.
+    #[inline]
+    pub(super) fn tally(&mut self) -> Option<&mut Stats> {
         match &mut self.work {
-            Work::Alone(_) => Stats::default(),
-            Work::Shared { walk, wait: Wait::Caller { woken, .. }, .. } => {
-                walk.take_tally() + Stats { wakes: std::mem::take(woken), ..Stats::default() }
-            }
-            Work::Shared { walk, .. } => walk.take_tally(),
+            Work::Alone(_) => None,
+            Work::Shared { walk, .. } => Some(walk.tally()),
         }
     }
 }
@@ -196,12 +180,12 @@ const YIELDS: u32 = 32;
 const SLEEP_SHARE: u64 = 2;
 
 fn next_shared(view: &View<'_>, walk: &mut Walk, wait: &mut Wait<'_>) -> Option<Range<u64>> {
-    if let Wait::Caller { ticket, look_after, woken } = wait
+    if let Wait::Caller { ticket, look_after } = wait
         && *look_after > 0
     {
         *look_after -= 1;
         if *look_after == 0 {
-            *woken += ticket.wake_overlooked();
+            walk.tally().wakes += ticket.wake_overlooked();
         }
     }
     let mut asked = 0;
@@ -210,6 +194,7 @@ fn next_shared(view: &View<'_>, walk: &mut Walk, wait: &mut Wait<'_>) -> Option<
         match walk.step(view, clock::ticks) {
             Step::Run(chunk) => return Some(chunk),
             Step::Leave => return None,
+            Step::Pause(seat) => pause(view, Some(seat)),
             Step::Wait(seat) => {
                 if asked < SPINS {
                     pause(view, seat);
@@ -258,7 +243,7 @@ fn look_for_others(wait: &mut Wait<'_>) {
 #[inline]
 fn pause(view: &View<'_>, seat: Option<usize>) {
     for _ in 0..PAUSES {
-        if seat.is_some_and(|seat| view.board.seat(seat).presence.has_left(view.generation)) {
+        if seat.is_some_and(|seat| view.board.departure(seat).has_left(view.generation)) {
             return;
         }
         spin_loop();
@@ -268,7 +253,7 @@ fn pause(view: &View<'_>, seat: Option<usize>) {
 /// The caller has nothing left to do but to wait for the owner of `seat` to leave, which takes its time.
 #[cold]
 fn sleep_until_left(view: &View<'_>, lane: &Lane, seat: usize) {
-    if view.board.seat(seat).presence.await_leave(view.generation) {
+    if view.board.departure(seat).await_leave(view.generation) {
         lane.bell().wait();
     } else {
         yield_now();

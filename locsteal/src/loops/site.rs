@@ -3,7 +3,7 @@
 use std::sync::Once;
 use std::time::Duration;
 
-use super::auto::{Choice, Known, Memory};
+use super::auto::{Choice, Known, Memory, Sample};
 use crate::stats::sites::{self, CallSiteReport, Estimate, Listed, Place, SiteKind};
 
 /// What is known of a marked loop before it is run: the macro makes one of these for each, in a `static`.
@@ -33,26 +33,26 @@ impl Site {
     }
 
     /// See [`Memory::learn`]. From the first lesson on, the loop is among the [call sites](crate::callsites).
-    pub(crate) fn learn(&'static self, len: u64, choice: Choice, ns: u64) {
-        self.memory.learn(len, choice, ns);
+    pub(crate) fn learn(&'static self, len: u64, sample: Sample) {
+        self.memory.learn(len, sample);
         self.listed.call_once(|| sites::list(self));
     }
 }
 
 impl Listed for Site {
     fn report(&self) -> Vec<CallSiteReport> {
-        let report = |Known { least: size, settled, costs }: Known| {
+        let report = |Known { least: size, left, settled, costs }: Known| {
             let estimate = |(choice, cost): (Choice, Option<f32>)| {
                 // Of a loop of the class's least length.
                 let time = Duration::try_from_secs_f32(cost? * size as f32 / 1e9).ok()?;
-                Some(Estimate::new(choice.word(), time))
+                Some(Estimate::new(choice.word(left), time))
             };
             CallSiteReport {
                 place: Place::parse(self.place),
                 kind: SiteKind::Loop,
                 name: self.name,
                 size: Some(size),
-                decision: settled.map_or("still trying", Choice::word),
+                decision: settled.map_or("still trying", |choice| choice.word(left)),
                 counts: Vec::new(),
                 estimates: costs.into_iter().filter_map(estimate).collect(),
             }
@@ -76,9 +76,9 @@ mod tests {
                 Choice::Static => 2_000,
                 Choice::Steal => 4_000,
             };
-            SITE.learn(100, choice, ns);
+            SITE.learn(100, Sample { choice, ns, left_after: None });
         }
-        SITE.learn(2_000, Choice::Steal, 9_000);
+        SITE.learn(2_000, Sample { choice: Choice::Steal, ns: 9_000, left_after: None });
         let told: Vec<String> = SITE.report().iter().map(ToString::to_string).collect();
         assert_eq!(
             told[0],

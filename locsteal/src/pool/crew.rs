@@ -294,7 +294,6 @@ impl Drop for Crew {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use std::sync::OnceLock;
-    use std::time::Duration;
 
     use super::*;
     use crate::Pool;
@@ -317,6 +316,7 @@ mod tests {
             pool.shutdown();
             done.send(()).unwrap();
         });
-        ended.recv_timeout(Duration::from_secs(20)).expect("the handler waits for itself");
+        // A handler that waits for itself never lets it come to this.
+        ended.recv().expect("nothing panics");
     }
 }

@@ -9,6 +9,7 @@ use crossbeam_utils::CachePadded;
 
 use super::fork::Process;
 use super::sleep::Bell;
+use crate::affinity::environment::MAX_THREADS;
 use crate::sched::{Board, Entry, Generation, Kind, Locality};
 use crate::stats::Counters;
 use crate::sync::{AtomicBool, AtomicU64, Ordering, SharedCell, alone_on_its_lines};
@@ -18,17 +19,36 @@ use crate::sync::{AtomicBool, AtomicU64, Ordering, SharedCell, alone_on_its_line
 pub(crate) struct Epoch(u64);
 
 impl Epoch {
-    const WIDTH_BITS: u32 = 15;
+    const WIDTH_BITS: u32 = 13;
     /// The widest loop.
     pub(crate) const MAX_WIDTH: usize = (1 << Self::WIDTH_BITS) - 1;
+    const PUBLISHES: u64 = 1 << Self::WIDTH_BITS;
+    const HOLD_SHIFT: u32 = Self::WIDTH_BITS + 1;
+    /// The greatest [`hold`](Self::hold).
+    pub(crate) const MOST_HOLD: u8 = 3;
+    const GENERATION_SHIFT: u32 = Self::HOLD_SHIFT + 2;
 
     pub(crate) const fn new(generation: Generation, width: usize, publishes: bool) -> Self {
-        Self((generation.bits() << 1 | publishes as u64) << Self::WIDTH_BITS | width as u64)
+        let publishes = if publishes { Self::PUBLISHES } else { 0 };
+        Self(generation.bits() << Self::GENERATION_SHIFT | publishes | width as u64)
+    }
+
+    /// The same loop, which is so short that workers hold back from it at first: a little at 1, the longer the more.
+    #[inline]
+    pub(crate) const fn held(self, hold: u8) -> Self {
+        debug_assert!(hold <= Self::MOST_HOLD);
+        Self(self.0 | (hold as u64) << Self::HOLD_SHIFT)
+    }
+
+    /// How long workers hold back; 0: not at all.
+    #[inline]
+    pub(crate) const fn hold(self) -> u8 {
+        (self.0 >> Self::HOLD_SHIFT) as u8 & Self::MOST_HOLD
     }
 
     #[inline]
     pub(crate) const fn generation(self) -> Generation {
-        Generation::from_bits(self.0 >> (Self::WIDTH_BITS + 1))
+        Generation::from_bits(self.0 >> Self::GENERATION_SHIFT)
     }
 
     #[inline]
@@ -38,15 +58,18 @@ impl Epoch {
 
     #[inline]
     pub(crate) const fn publishes(self) -> bool {
-        self.0 >> Self::WIDTH_BITS & 1 == 1
+        self.0 & Self::PUBLISHES != 0
     }
 }
+
+const _: () = assert!(Epoch::GENERATION_SHIFT + Generation::BITS == u64::BITS);
+const _: () = assert!(Epoch::MAX_WIDTH >= MAX_THREADS);
 
 /// All that a participant needs to work on a loop.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Notice {
     /// Takes part in the loop: called with `data`, at most once for each seat, between entering and leaving.
-    pub(crate) run: unsafe fn(data: *const (), ticket: super::Ticket<'_>),
+    pub(crate) run: unsafe fn(data: *const (), ticket: &super::Ticket<'_>),
     pub(crate) data: *const (),
     pub(crate) len: u64,
     pub(crate) unit: u64,

@@ -50,7 +50,7 @@ struct Loop {
     width: usize,
 }
 
-unsafe fn never_called(_: *const (), _: super::Ticket<'_>) {
+unsafe fn never_called(_: *const (), _: &super::Ticket<'_>) {
     unreachable!("the model calls participants itself");
 }
 
@@ -65,6 +65,7 @@ fn view<'a>(lane: &'a Lane, orders: &'a Orders, epoch: Epoch, this: Loop) -> Vie
         generation: epoch.generation(),
         launched: 0,
         patience: 0,
+        grace: 0,
         caller: Some(0),
     }
 }
@@ -73,7 +74,7 @@ fn participate(view: &View<'_>, mut walk: Walk, cells: &Cells) {
     loop {
         match walk.step(view, || 1) {
             Step::Run(positions) => positions.for_each(|i| cells.write(i)),
-            Step::Wait(_) => thread::yield_now(),
+            Step::Wait(_) | Step::Pause(_) => thread::yield_now(),
             Step::Leave => return,
         }
     }
@@ -131,7 +132,7 @@ fn work(lane: &Lane, orders: &Orders, seat: usize, loops: &[(Loop, Cells)], look
             _ => Walk::owner(seat, &view),
         };
         participate(&view, walk, cells);
-        if lane.board.seat(seat).presence.leave(epoch.generation()) {
+        if lane.board.departure(seat).leave(epoch.generation()) {
             lane.bell().ring();
         }
     }
@@ -281,7 +282,7 @@ fn the_sleeping_caller_is_woken(kind: Kind) {
             thread::spawn(move || {
                 let view = self::view(&lane, &orders, epoch, this);
                 participate(&view, Walk::owner(1, &view), &cells);
-                if lane.board.seat(1).presence.leave(epoch.generation()) {
+                if lane.board.departure(1).leave(epoch.generation()) {
                     lane.bell().ring();
                 }
             })
@@ -290,14 +291,14 @@ fn the_sleeping_caller_is_woken(kind: Kind) {
             match walk.step(&view, || 1) {
                 Step::Run(positions) => positions.for_each(|i| cells.write(i)),
                 Step::Wait(Some(seat)) => {
-                    if view.board.seat(seat).presence.await_leave(view.generation) {
+                    if view.board.departure(seat).await_leave(view.generation) {
                         sleeps.fetch_add(1, Ordering::Relaxed);
                         lane.bell().wait();
                     } else {
                         thread::yield_now();
                     }
                 }
-                Step::Wait(None) => thread::yield_now(),
+                Step::Wait(None) | Step::Pause(_) => thread::yield_now(),
                 Step::Leave => break,
             }
         }

@@ -33,7 +33,7 @@ pub(crate) use lane::{Epoch, Lane, Notice};
 pub(crate) use seats::Seats;
 #[cfg(feature = "simulator")]
 pub(crate) use shared::PATIENCE;
-pub(crate) use shared::{Place, Shared, Ticket};
+pub(crate) use shared::{GRACE, Place, Shared, Ticket};
 pub(crate) use side_work::SideWork;
 #[cfg(all(test, loom))]
 pub(crate) use sleep::Sleepers;

@@ -10,7 +10,7 @@ use super::seats::Seats;
 use super::side_work::SideWork;
 use super::sleep::Sleepers;
 use crate::clock;
-use crate::sched::{Deal, Entry, Generation, Locality, Thief, View};
+use crate::sched::{Deal, Entry, Locality, Thief, View};
 use crate::stats::timeline::{LoopId, Recorder, Track, Who};
 use crate::stats::{Counters, Stats};
 use crate::sync::{AtomicU64, AtomicUsize, Ordering, alone_on_its_lines, each_alone_on_its_lines};
@@ -21,6 +21,13 @@ const WAKES_PER_WORKER: usize = 4;
 
 /// The longest that late workers are waited for. About what waking one takes.
 pub(crate) const PATIENCE: std::time::Duration = std::time::Duration::from_micros(100);
+
+/// How long a worker leaves the tiniest loops to their caller, which by itself is done before the two could have told each
+/// other anything; with longer ones, twice or four times that.
+const HOLD: std::time::Duration = std::time::Duration::from_nanos(200);
+
+/// See [`View::grace`]. Each time is some pauses, so that all take about as long as a line takes to cross a socket.
+pub(crate) const GRACE: u32 = 8;
 
 #[derive(Debug)]
 pub(crate) struct Shared {
@@ -44,7 +51,9 @@ pub(crate) struct Shared {
     /// The longest time that an idle worker spins before it sleeps, in ticks.
     pub(crate) spin: u64,
     /// See [`View::patience`].
-    patience: u64,
+    pub(crate) patience: u64,
+    /// [`HOLD`] in ticks.
+    pub(crate) hold: u64,
 }
 
 alone_on_its_lines!(Shared: serial_loops, inline_jobs);
@@ -87,49 +96,83 @@ impl Place {
 pub(crate) struct Ticket<'a> {
     pub(crate) shared: &'a Shared,
     pub(crate) lane: &'a Lane,
-    pub(crate) generation: Generation,
-    pub(crate) width: usize,
     pub(crate) seat: usize,
     pub(crate) entry: Entry,
-    pub(crate) notice: Notice,
+    pub(crate) epoch: Epoch,
+    pub(crate) view: View<'a>,
 }
 
 impl<'a> Ticket<'a> {
-    /// The loop, for a recording.
-    pub(crate) fn loop_id(&self) -> LoopId {
-        LoopId::Shared(std::ptr::from_ref(self.lane).addr(), self.generation.bits())
+    /// A worker has entered the loop and read its notice.
+    #[inline]
+    pub(crate) fn new(
+        shared: &'a Shared,
+        lane: &'a Lane,
+        epoch: Epoch,
+        (seat, entry): (usize, Entry),
+        notice: &Notice,
+    ) -> Self {
+        let &Notice { len, unit, launched, kind, grain, locality, caller, .. } = notice;
+        let view = View {
+            board: &lane.board,
+            orders: shared.seats.orders(),
+            deal: Deal::new(len, unit, epoch.width()),
+            kind,
+            locality,
+            grain,
+            generation: epoch.generation(),
+            launched,
+            patience: shared.patience,
+            grace: 0,
+            caller: Some(caller.into()),
+        };
+        Self { shared, lane, seat, entry, epoch, view }
     }
 
-    /// Tells sleeping workers of the loop, and gives back how many: a few for each that comes in, so that the news
+    /// The loop, for a recording.
+    pub(crate) fn loop_id(&self) -> LoopId {
+        LoopId::Shared(std::ptr::from_ref(self.lane).addr(), self.view.generation.bits())
+    }
+
+    /// Tells sleeping workers of the loop, and gives back how many: a few for each worker that comes in, so that the news
     /// spreads like a tree. Each call takes a while, so the seat's block should be laid out before, for others to steal
     /// from meanwhile.
+    #[inline]
     pub(crate) fn wake_others(&self) -> u64 {
-        let epoch = Epoch::new(self.generation, self.width, self.notice.kind.publishes());
-        self.shared.wake_near(self.lane, epoch, self.seat, WAKES_PER_WORKER)
+        self.wake(WAKES_PER_WORKER)
     }
 
     /// Wakes a worker that was falling asleep while the loop was opened, and has seen nothing of it.
     pub(crate) fn wake_overlooked(&self) -> u64 {
         self.shared.sleepers.published();
-        let epoch = Epoch::new(self.generation, self.width, self.notice.kind.publishes());
-        self.shared.wake_near(self.lane, epoch, self.seat, 1)
+        self.wake(1)
     }
 
+    /// Wakes up to `most` sleeping workers that the loop has seats for, near ones first.
     #[inline]
-    pub(crate) fn view(&self) -> View<'a> {
-        let Notice { len, unit, launched, kind, grain, locality, caller, .. } = self.notice;
-        View {
-            board: &self.lane.board,
-            orders: self.shared.seats.orders(),
-            deal: Deal::new(len, unit, self.width),
-            kind,
-            locality,
-            grain,
-            generation: self.generation,
-            launched,
-            patience: self.shared.patience,
-            caller: Some(caller.into()),
+    pub(crate) fn wake(&self, most: usize) -> u64 {
+        // The worker whose seat the caller sits in may sleep on.
+        let taken = self.view.caller.unwrap_or(self.seat);
+        if self.shared.sleepers.any_below(self.view.deal.width(), taken) {
+            self.wake_sleepers(most)
+        } else {
+            0
         }
+    }
+
+    fn wake_sleepers(&self, most: usize) -> u64 {
+        let width = self.view.deal.width();
+        let thief = Thief { seat: self.seat, near: self.seat };
+        let orders = self.shared.seats.orders();
+        let near = orders.local(thief, Locality::Llc, width);
+        let far = orders.remote(thief, Locality::Llc, width);
+        // A seat that the caller or a rescuer has filled needs no worker.
+        near.chain(far)
+            .filter(|&other| {
+                self.lane.could_enter(self.epoch, other) && self.shared.sleepers.wake(other)
+            })
+            .take(most)
+            .count() as u64
     }
 }
 
@@ -150,6 +193,7 @@ impl Shared {
             side_work: OnceLock::new(),
             spin: clock::in_ticks(spin),
             patience: clock::in_ticks(PATIENCE),
+            hold: clock::in_ticks(HOLD),
             seats,
         }
     }
@@ -237,7 +281,7 @@ impl Shared {
         let last = LAST_LANE.get();
         let count = self.lanes.len();
         for step in 0..count {
-            let index = (last + step) % count;
+            let index = if step == 0 && last < count { last } else { (last + step) % count };
             if self.lanes[index].claim() {
                 if step > 0 {
                     LAST_LANE.set(index);
@@ -259,23 +303,6 @@ impl Shared {
 
     pub(crate) fn lanes(&self) -> usize {
         self.lanes.len()
-    }
-
-    /// Wakes up to `most` sleeping workers that the loop has seats for, those near `seat` first.
-    pub(crate) fn wake_near(&self, lane: &Lane, epoch: Epoch, seat: usize, most: usize) -> u64 {
-        let width = epoch.width();
-        if !self.sleepers.any_below(width, seat) {
-            return 0;
-        }
-        let thief = Thief { seat, near: seat };
-        let orders = self.seats.orders();
-        let near = orders.local(thief, Locality::Llc, width);
-        let far = orders.remote(thief, Locality::Llc, width);
-        // A seat that the caller or a rescuer has filled needs no worker.
-        near.chain(far)
-            .filter(|&other| lane.could_enter(epoch, other) && self.sleepers.wake(other))
-            .take(most)
-            .count() as u64
     }
 
     /// Where what is, in words, for who counts accesses.

@@ -20,11 +20,13 @@ pub(crate) fn work(shared: &Shared, seat: usize, crew: u64) {
     };
     let mut idle = Idle::new(shared.spin);
     while shared.crew() == crew {
-        if watch.take_part() || watch.side.look() {
-            idle.end();
+        if watch.take_part() {
+            idle.end(Work::Loop);
+        } else if watch.side.look() {
+            idle.end(Work::Side);
         } else {
             match idle.next() {
-                Pause::Spin => crate::sync::spin_loop(),
+                Pause::Spin => watch.spin(),
                 Pause::Yield => crate::sync::yield_now(),
                 Pause::Sleep => watch.sleep(crew),
             }
@@ -33,6 +35,9 @@ pub(crate) fn work(shared: &Shared, seat: usize, crew: u64) {
     watch.side.depart();
     shared.sleepers.part(seat);
 }
+
+/// How often an idle worker looks whether there is a loop, before it looks at everything else that there may be for it.
+const PAUSES: u32 = 4;
 
 /// Which loop of each lane the worker has dealt with.
 struct Watch<'a> {
@@ -104,6 +109,11 @@ impl Watch<'_> {
             if epoch.generation() == *seen {
                 continue;
             }
+            if epoch.hold() > 0 && !outlives(lane, epoch, self.shared.hold) {
+                // Loops come fast: others may be worth it.
+                took_part = true;
+                continue;
+            }
             if side.arrived && lane.could_enter(epoch, self.seat) && side.turn_to_loop() {
                 took_part = true;
                 epoch = lane.epoch();
@@ -120,6 +130,18 @@ impl Watch<'_> {
             }
         }
         took_part
+    }
+
+    /// Waits for some pauses, or until a loop is announced.
+    #[inline]
+    fn spin(&self) {
+        for _ in 0..PAUSES {
+            crate::sync::spin_loop();
+            let mut lanes = self.shared.watched().iter().zip(&self.seen);
+            if lanes.any(|(lane, seen)| lane.epoch().generation() != *seen) {
+                return;
+            }
+        }
     }
 
     /// Sleeps until woken, unless there is something to do.
@@ -144,23 +166,25 @@ impl Watch<'_> {
     }
 }
 
+/// Whether a tiny loop is not followed by another while the worker holds back, in units of `hold` ticks. Meanwhile the caller
+/// has all cache lines for itself.
+#[inline]
+fn outlives(lane: &Lane, epoch: Epoch, hold: u64) -> bool {
+    let (since, hold) = (ticks(), hold << (epoch.hold() - 1));
+    while ticks().saturating_sub(since) < hold {
+        crate::sync::spin_loop();
+    }
+    lane.epoch() == epoch
+}
+
 /// The worker is inside the loop: works on it, and leaves.
 fn join(shared: &Shared, lane: &Lane, epoch: Epoch, seat: usize, entry: Entry) {
     // SAFETY: this thread has entered the loop, and leaves it below.
     let notice = unsafe { lane.read_notice() };
-    let ticket = Ticket {
-        shared,
-        lane,
-        generation: epoch.generation(),
-        width: epoch.width(),
-        seat,
-        entry,
-        notice,
-    };
-    shared.count_worker(seat, &Stats { joins: 1, ..Stats::default() });
+    let ticket = Ticket::new(shared, lane, epoch, (seat, entry), &notice);
     // SAFETY: `open` vouched for the call: this seat is below the width, entered, and calls once.
-    unsafe { (notice.run)(notice.data, ticket) };
-    if lane.board.seat(seat).presence.leave(epoch.generation()) {
+    unsafe { (notice.run)(notice.data, &ticket) };
+    if lane.board.departure(seat).leave(epoch.generation()) {
         lane.bell().ring();
     }
 }
@@ -170,8 +194,8 @@ struct Idle {
     most: u64,
     /// How long it spins at most before it lets another thread run that may be waiting for this very CPU.
     longest: u64,
-    /// The same for now: short where the work has just ended, since it may be its result that is waited for; twice as long each
-    /// time.
+    /// The same for now: short where side work has just ended, since it may be its result that is waited for; twice as long
+    /// each time. After a loop there is nobody to wait for this thread any more, and another loop may follow.
     stretch: u64,
     /// When this gap began; 0: there is work.
     since: u64,
@@ -179,6 +203,13 @@ struct Idle {
     yielded: u64,
     /// The usual length of a gap: a moving average in which one gap counts a quarter.
     usual: u64,
+}
+
+/// What an idle worker did last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Work {
+    Loop,
+    Side,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -190,23 +221,36 @@ enum Pause {
 
 impl Idle {
     fn new(most: u64) -> Self {
-        Self { most, longest: most / 32, stretch: 0, since: 0, yielded: 0, usual: 0 }
+        let longest = most / 32;
+        Self { most, longest, stretch: longest, since: 0, yielded: 0, usual: 0 }
     }
 
-    /// Work has come.
-    fn end(&mut self) {
+    /// Work has come, and been done.
+    fn end(&mut self, work: Work) {
+        self.stretch = match work {
+            Work::Loop => self.longest,
+            Work::Side => self.longest / 16,
+        };
         if self.since != 0 {
-            let gap = ticks().saturating_sub(self.since).min(self.most.saturating_mul(8));
+            self.end_at(ticks());
+        }
+    }
+
+    fn end_at(&mut self, now: u64) {
+        if self.since != 0 {
+            let gap = now.saturating_sub(self.since).min(self.most.saturating_mul(8));
             self.usual = self.usual - self.usual / 4 + gap / 4;
             self.since = 0;
         }
     }
 
     fn next(&mut self) -> Pause {
-        let now = ticks();
+        self.next_at(ticks())
+    }
+
+    fn next_at(&mut self, now: u64) -> Pause {
         if self.since == 0 {
             (self.since, self.yielded) = (now, now);
-            self.stretch = self.longest / 16;
         }
         // Where gaps are mostly longer than the longest spin, spinning to the end would be in vain.
         let budget = if self.usual <= self.most { self.most } else { self.most / 8 };
@@ -253,36 +297,37 @@ mod tests {
 
     #[test]
     fn long_gaps_shorten_the_spin_and_short_ones_bring_it_back() {
-        let mut idle = Idle::new(1 << 40);
-        idle.usual = (1 << 40) + 5;
-        assert_eq!(idle.next(), Pause::Spin);
-        idle.since = ticks().saturating_sub(1 << 38).max(1);
-        assert_eq!(idle.next(), Pause::Sleep, "an eighth has passed");
-        idle.since = ticks();
-        for _ in 0..8 {
-            idle.end();
-            idle.since = ticks();
+        let mut idle = Idle::new(8_000);
+        idle.usual = 8_001;
+        assert_eq!(idle.next_at(100_000), Pause::Spin);
+        assert_ne!(idle.next_at(100_999), Pause::Sleep);
+        assert_eq!(idle.next_at(101_000), Pause::Sleep, "an eighth has passed");
+        for gap in 0..8 {
+            idle.end_at(200_000 + gap);
+            idle.next_at(200_000 + gap);
         }
-        idle.since = ticks().saturating_sub(1 << 38).max(1);
-        assert_ne!(idle.next(), Pause::Sleep, "gaps are short again");
+        assert_ne!(idle.next_at(205_000), Pause::Sleep, "gaps are short again");
+        assert_eq!(idle.next_at(209_000), Pause::Sleep);
     }
 
     #[test]
     fn a_spinning_worker_lets_others_run_now_and_then() {
-        let mut idle = Idle::new(1 << 40);
-        assert_eq!(idle.next(), Pause::Spin);
-        let first = idle.stretch;
-        idle.yielded = ticks().saturating_sub(first).max(1);
-        assert_eq!(idle.next(), Pause::Yield);
-        assert_eq!(idle.next(), Pause::Spin);
-        idle.yielded = ticks().saturating_sub(first).max(1);
-        assert_eq!(idle.next(), Pause::Spin, "the second time comes later");
-        idle.yielded = ticks().saturating_sub(2 * first).max(1);
-        assert_eq!(idle.next(), Pause::Yield);
+        let mut idle = Idle::new(512_000);
+        idle.end(Work::Side);
+        assert_eq!(idle.next_at(10_000), Pause::Spin);
+        assert_eq!(idle.next_at(10_999), Pause::Spin);
+        assert_eq!(idle.next_at(11_000), Pause::Yield, "a 512th has passed");
+        assert_eq!(idle.next_at(12_999), Pause::Spin, "the second time comes later");
+        assert_eq!(idle.next_at(13_000), Pause::Yield);
+        // After a loop nobody waits for this thread.
+        idle.end(Work::Loop);
+        assert_eq!(idle.next_at(20_000), Pause::Spin);
+        assert_eq!(idle.next_at(35_999), Pause::Spin);
+        assert_eq!(idle.next_at(36_000), Pause::Yield);
     }
 
     #[test]
     fn no_spin_sleeps_at_once() {
-        assert_eq!(Idle::new(0).next(), Pause::Sleep);
+        assert_eq!(Idle::new(0).next_at(1), Pause::Sleep);
     }
 }

@@ -8,7 +8,7 @@ use crossbeam_utils::CachePadded;
 use super::block::{Block, Span};
 use super::ending::Ending;
 use super::partition::Deal;
-use super::presence::{Generation, Phase, Presence};
+use super::presence::{Departure, Generation, Phase, Presence};
 use crate::sync::{AtomicU64, Ordering, alone_on_its_lines, each_alone_on_its_lines};
 
 /// What others must know of a seat, in one cache line.
@@ -34,13 +34,15 @@ pub(crate) enum Entry {
 #[derive(Debug)]
 pub(crate) struct Board {
     seats: Box<[CachePadded<SeatLine>]>,
+    /// For each seat, in a line of its own.
+    departures: Box<[CachePadded<Departure>]>,
     /// How many units have been taken from the front, in schedules that share one counter.
     counter: CachePadded<AtomicU64>,
     ending: CachePadded<Ending>,
 }
 
 alone_on_its_lines!(Board: counter, ending);
-each_alone_on_its_lines!(Board: seats);
+each_alone_on_its_lines!(Board: seats, departures);
 // One transfer brings all that there is to know of a seat.
 #[cfg(not(loom))]
 const _: () = assert!(size_of::<SeatLine>() <= 64);
@@ -50,6 +52,7 @@ impl Board {
         let line = || SeatLine { presence: Presence::new(), block: Block::new() };
         Self {
             seats: (0..seats).map(|_| CachePadded::new(line())).collect(),
+            departures: (0..seats).map(|_| CachePadded::new(Departure::new())).collect(),
             counter: CachePadded::new(AtomicU64::new(0)),
             ending: CachePadded::new(Ending::new()),
         }
@@ -58,6 +61,12 @@ impl Board {
     #[inline]
     pub(crate) fn seat(&self, seat: usize) -> &SeatLine {
         &self.seats[seat]
+    }
+
+    /// Whether the owner of `seat` has left.
+    #[inline]
+    pub(crate) fn departure(&self, seat: usize) -> &Departure {
+        &self.departures[seat]
     }
 
     #[inline]
@@ -70,16 +79,16 @@ impl Board {
         self.counter.store(0, Ordering::Relaxed);
     }
 
-    /// Takes units from the shared counter, as many as `choose(left)` says, never beyond `limit`.
+    /// Takes units from the shared counter, as many as `choose(taken, left)` says, never beyond `limit`.
     ///
     /// Relaxed: the counter hands over numbers only; see [`Block`].
-    pub(crate) fn take_counted(&self, limit: u32, choose: impl Fn(u32) -> u32) -> Span {
+    pub(crate) fn take_counted(&self, limit: u32, choose: impl Fn(u32, u32) -> u32) -> Span {
         let mut lo = self.counter.load(Ordering::Relaxed);
         loop {
             let Some(left) = u64::from(limit).checked_sub(lo).filter(|&left| left > 0) else {
                 return Span::EMPTY;
             };
-            let n = u64::from(choose(left as u32)).clamp(1, left);
+            let n = u64::from(choose(lo as u32, left as u32)).clamp(1, left);
             match self.counter.compare_exchange_weak(
                 lo,
                 lo + n,
@@ -126,6 +135,9 @@ impl Board {
             parts.add(format!("seat {seat}: presence"), &line.presence);
             parts.add(format!("seat {seat}: block"), &line.block);
         }
+        for (seat, departure) in self.departures.iter().enumerate() {
+            parts.add(format!("seat {seat}: departure"), &**departure);
+        }
         parts.add("shared counter", &*self.counter);
         parts.add("ending", &*self.ending);
     }
@@ -150,9 +162,11 @@ mod tests {
     fn seats_share_no_line_or_pair_of_lines() {
         let board = Board::new(3);
         let at = |seat: usize| std::ptr::from_ref(board.seat(seat)).addr();
+        let departs_at = |seat: usize| std::ptr::from_ref(board.departure(seat)).addr();
         for seat in 0..3 {
             assert_eq!(at(seat), at(0) + seat * LINES);
-            assert!(at(seat).is_multiple_of(LINES));
+            assert_eq!(departs_at(seat), departs_at(0) + seat * LINES);
+            assert!(at(seat).is_multiple_of(LINES) && departs_at(seat).is_multiple_of(LINES));
         }
     }
 
@@ -164,43 +178,23 @@ mod tests {
         assert_eq!(board.enter(first, 0, true), Entry::Owner);
         assert_eq!(board.enter(first, 0, true), Entry::Never);
         board.seat(0).presence.publish(first, Phase::Present);
-        assert!(!board.seat(0).presence.leave(first));
+        assert!(!board.departure(0).leave(first));
         assert_eq!(board.enter(first, 0, true), Entry::Never);
         assert_eq!(board.enter(second, 0, false), Entry::Owner);
         assert_eq!(board.enter(first, 0, true), Entry::Never, "the first loop is over");
-        assert!(board.seat(0).presence.await_leave(second));
-        assert!(board.seat(0).presence.leave(second));
-    }
-
-    #[test]
-    fn an_owner_can_be_awaited_once_it_is_present() {
-        let generation = Generation::default().next();
-        let board = Board::new(2);
-        // With a block to publish, and without.
-        assert_eq!(board.enter(generation, 0, true), Entry::Owner);
-        assert_eq!(board.enter(generation, 1, false), Entry::Owner);
-        let (publishes, other) = (&board.seat(0).presence, &board.seat(1).presence);
-        assert!(!publishes.await_leave(generation), "the question would be lost");
-        publishes.publish(generation, Phase::Present);
-        for presence in [publishes, other] {
-            assert!(presence.await_leave(generation) && presence.await_leave(generation));
-            assert!(!presence.has_left(generation));
-            assert!(presence.leave(generation), "the caller is to be woken");
-            assert!(presence.has_left(generation) && !presence.await_leave(generation));
-        }
     }
 
     #[test]
     fn the_counter_gives_each_unit_once() {
         let board = Board::new(1);
         let mut next = 0;
-        while let span = board.take_counted(100, |left| left / 3)
+        while let span = board.take_counted(100, |_, left| left / 3)
             && !span.is_empty()
         {
             assert_eq!(span.lo, next);
             next = span.hi;
         }
         assert_eq!(next, 100);
-        assert!(board.take_counted(100, |_| u32::MAX).is_empty());
+        assert!(board.take_counted(100, |_, _| u32::MAX).is_empty());
     }
 }

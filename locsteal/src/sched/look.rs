@@ -68,6 +68,10 @@ impl Walk {
             // Where nobody steals, the caller's line is read by nobody, and its to write without asking.
             return Look::Nothing;
         }
+        if !view.kind.publishes() && view.board.departure(victim).has_left(view.generation) {
+            // Its line is left to its owner.
+            return Look::Nothing;
+        }
         rules.saw(Sight::Looked(victim));
         let line = view.board.seat(victim);
         let seen = line.presence.read();

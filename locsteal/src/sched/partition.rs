@@ -12,6 +12,9 @@ pub(crate) struct Deal {
     unit: u64,
     units: u32,
     width: u32,
+    /// Units in each block at least; the first blocks have one more.
+    share: u32,
+    longer: u32,
 }
 
 impl Deal {
@@ -22,12 +25,18 @@ impl Deal {
     pub(crate) fn new(len: u64, unit: u64, width: usize) -> Self {
         debug_assert!(len <= Self::MAX_LEN && width >= 1);
         let mut unit = unit.clamp(1, Self::MAX_LEN);
-        while len.div_ceil(unit) > u64::from(u32::MAX) {
+        // Nearly every loop: no division.
+        let mut units = if unit == 1 { len } else { len.div_ceil(unit) };
+        while units > u64::from(u32::MAX) {
             unit = unit.saturating_mul(2);
+            units = len.div_ceil(unit);
         }
-        Self { len, unit, units: len.div_ceil(unit) as u32, width: width as u32 }
+        let (units, width) = (units as u32, width as u32);
+        let share = units / width;
+        Self { len, unit, units, width, share, longer: units - share * width }
     }
 
+    #[cfg(any(test, feature = "simulator"))]
     pub(crate) const fn units(&self) -> u32 {
         self.units
     }
@@ -37,24 +46,37 @@ impl Deal {
     }
 
     /// The block of `seat`, in units; blocks differ in length by at most one unit.
+    #[inline]
     pub(crate) fn block(&self, seat: usize) -> Span {
-        let edge = |seat: u64| (seat * u64::from(self.units) / u64::from(self.width)) as u32;
-        Span::new(edge(seat as u64), edge(seat as u64 + 1))
+        let seat = seat as u32;
+        let lo = seat * self.share + seat.min(self.longer);
+        Span::new(lo, lo + self.share + u32::from(seat < self.longer))
     }
 
     /// The seat whose block holds `unit`.
     pub(crate) fn seat_of(&self, unit: u32) -> usize {
-        // The last seat whose block begins at or before the unit.
-        let (unit, width, units) = (u64::from(unit), u64::from(self.width), u64::from(self.units));
-        (((unit + 1) * width - 1) / units) as usize
+        let in_longer = u64::from(self.longer) * (u64::from(self.share) + 1);
+        let seat = if u64::from(unit) < in_longer {
+            u64::from(unit) / (u64::from(self.share) + 1)
+        } else {
+            u64::from(self.longer) + (u64::from(unit) - in_longer) / u64::from(self.share)
+        };
+        seat as usize
+    }
+
+    /// The units of the shortest block.
+    pub(crate) const fn share(&self) -> u32 {
+        self.share
     }
 
     /// The first position of `unit`.
+    #[inline]
     pub(crate) fn position(&self, unit: u64) -> u64 {
         unit.saturating_mul(self.unit).min(self.len)
     }
 
     /// The positions of a range of units.
+    #[inline]
     pub(crate) fn positions(&self, lo: u64, hi: u64) -> Range<u64> {
         self.position(lo)..self.position(hi)
     }
@@ -65,6 +87,7 @@ impl Deal {
     }
 
     /// How many units hold the positions below `bound`.
+    #[inline]
     pub(crate) fn units_below(&self, bound: u64) -> u32 {
         if bound >= self.len { self.units } else { bound.div_ceil(self.unit) as u32 }
     }

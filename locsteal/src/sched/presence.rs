@@ -1,8 +1,12 @@
-//! Who is at a seat, as one word: the loop it speaks of, and the seat's phase in that loop.
+//! Who is at a seat, as one word: the loop it speaks of, and the seat's phase in that loop; and whether its owner has left,
+//! as another.
 //!
 //! The word is never reset between loops: a word that speaks of an earlier loop means "not begun", so a launch writes
 //! nothing per seat. All that must be decided once (does the owner begin this block, or does another rescue it; does a
 //! late owner still come in, or has the caller closed the loop) is decided by a compare-exchange on this word.
+//!
+//! That the owner has left is said in a line of its own, which is all that the caller reads of a worker that came in time. So
+//! the line that it comes in by stays in the worker's cache from loop to loop.
 
 use crate::sync::{AtomicU64, Ordering};
 
@@ -39,14 +43,12 @@ impl Generation {
 pub(crate) enum Phase {
     /// The owner has claimed its block and is about to publish it.
     Begun,
-    /// The owner is inside the loop.
+    /// The owner is inside the loop, or was and has left for good (see [`Departure`]).
     Present,
     /// Another participant has claimed the block and is about to publish what it does not run at once.
     Taken,
     /// The block was begun by another; the owner may still come in.
     Rescued,
-    /// The owner was inside and has left for good.
-    Left,
     /// Nobody can come in any more.
     Shut,
 }
@@ -56,9 +58,7 @@ pub(crate) enum Phase {
 pub(crate) struct Stamp(u64);
 
 impl Stamp {
-    const PHASE_BITS: u32 = 4;
-    /// Set by the caller when it sleeps until this seat's owner leaves.
-    const AWAITED: u64 = 1 << 3;
+    const PHASE_BITS: u32 = 3;
 
     const fn new(generation: Generation, phase: Phase) -> Self {
         Self(generation.0 << Self::PHASE_BITS | phase as u64)
@@ -78,7 +78,6 @@ impl Stamp {
             1 => Phase::Present,
             2 => Phase::Taken,
             3 => Phase::Rescued,
-            4 => Phase::Left,
             _ => Phase::Shut,
         })
     }
@@ -93,8 +92,7 @@ impl Presence {
         Self(AtomicU64::new(Stamp::new(Generation::default(), Phase::Shut).0))
     }
 
-    /// Acquire: pairs with the release of [`leave`](Self::leave), so that who sees a seat left sees all that its owner
-    /// did; and with [`publish`](Self::publish), so that who sees a block published sees the word of that block.
+    /// Acquire: pairs with [`publish`](Self::publish), so that who sees a block published sees the word of that block.
     #[inline]
     pub(crate) fn read(&self) -> Stamp {
         Stamp(self.0.load(Ordering::Acquire))
@@ -118,38 +116,54 @@ impl Presence {
     pub(crate) fn publish(&self, generation: Generation, phase: Phase) {
         self.0.store(Stamp::new(generation, phase).0, Ordering::Release);
     }
+}
+
+/// Whether a seat's owner has left, or its leaving is awaited, and in which loop. A word that speaks of an earlier loop says
+/// neither.
+#[derive(Debug)]
+pub(crate) struct Departure(AtomicU64);
+
+impl Departure {
+    const AWAITED: u64 = 1;
+    const LEFT: u64 = 2;
+
+    pub(crate) fn new() -> Self {
+        Self(AtomicU64::new(0))
+    }
+
+    const fn word(generation: Generation, what: u64) -> u64 {
+        generation.0 << 2 | what
+    }
 
     /// The owner leaves; true if the caller sleeps until then and must be woken.
     ///
-    /// Release: pairs with [`read`](Self::read) by the caller, who takes all that the owner did from here.
+    /// Release: pairs with [`has_left`](Self::has_left) and [`await_leave`](Self::await_leave) by the caller, who takes all that the
+    /// owner did from here.
     #[inline]
     pub(crate) fn leave(&self, generation: Generation) -> bool {
-        let was = self.0.swap(Stamp::new(generation, Phase::Left).0, Ordering::AcqRel);
-        was & Stamp::AWAITED != 0
+        let was = self.0.swap(Self::word(generation, Self::LEFT), Ordering::Release);
+        was == Self::word(generation, Self::AWAITED)
     }
 
     /// Whether the owner has left.
     ///
-    /// Relaxed: who is told so still has to [`read`](Self::read).
+    /// Acquire: pairs with [`leave`](Self::leave).
     #[inline]
     pub(crate) fn has_left(&self, generation: Generation) -> bool {
-        let left = Stamp::new(generation, Phase::Left).0;
-        self.0.load(Ordering::Relaxed) == left
+        self.0.load(Ordering::Acquire) == Self::word(generation, Self::LEFT)
     }
 
-    /// Asks the owner to wake the caller when it leaves; false if it is not there (any more), or still at [`Phase::Begun`]: it goes
-    /// on from there by a store that would lose the question.
+    /// Asks the owner, who is inside, to wake the caller when it leaves; false if it has left.
     pub(crate) fn await_leave(&self, generation: Generation) -> bool {
-        let present = Stamp::new(generation, Phase::Present).0;
-        match self.0.compare_exchange(
-            present,
-            present | Stamp::AWAITED,
-            Ordering::Relaxed,
-            Ordering::Relaxed,
-        ) {
-            Ok(_) => true,
-            Err(now) => now == present | Stamp::AWAITED,
-        }
+        let awaited = Self::word(generation, Self::AWAITED);
+        let seen = self.0.load(Ordering::Relaxed);
+        // The owner changes it once, to say that it has left; after that the caller looks for itself.
+        seen == awaited
+            || (seen != Self::word(generation, Self::LEFT)
+                && self
+                    .0
+                    .compare_exchange(seen, awaited, Ordering::Relaxed, Ordering::Relaxed)
+                    .is_ok())
     }
 }
 
@@ -172,10 +186,23 @@ mod tests {
     #[test]
     fn every_phase_comes_back() {
         let generation = Generation::from_bits(5);
-        for phase in
-            [Phase::Begun, Phase::Present, Phase::Taken, Phase::Rescued, Phase::Left, Phase::Shut]
-        {
+        for phase in [Phase::Begun, Phase::Present, Phase::Taken, Phase::Rescued, Phase::Shut] {
             assert_eq!(Stamp::new(generation, phase).phase(generation), Some(phase));
         }
+    }
+
+    #[test]
+    fn a_departure_counts_for_its_own_loop_alone() {
+        let first = Generation::default().next();
+        let second = first.next();
+        let departure = Departure::new();
+        assert!(!departure.has_left(Generation::default()) && !departure.has_left(first));
+        assert!(!departure.leave(first), "nobody waits");
+        assert!(departure.has_left(first) && !departure.await_leave(first));
+        assert!(!departure.has_left(second));
+        assert!(departure.await_leave(second) && departure.await_leave(second));
+        assert!(!departure.has_left(second));
+        assert!(departure.leave(second), "the caller is to be woken");
+        assert!(departure.has_left(second) && !departure.await_leave(second));
     }
 }

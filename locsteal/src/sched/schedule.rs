@@ -45,6 +45,8 @@ pub(crate) enum Kind {
     Steal,
     Dynamic,
     DynamicChunk(u32),
+    /// As [`Dynamic`](Self::Dynamic), but what is taken at once is small at the front and grows: for loops that may end anywhere.
+    Growing,
 }
 
 impl Kind {

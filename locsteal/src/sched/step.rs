@@ -29,6 +29,9 @@ pub(crate) struct View<'a> {
     pub(crate) launched: u64,
     /// The longest time that a participant leaves blocks alone after its own block is done.
     pub(crate) patience: u64,
+    /// How many times the caller asks again, once its own work is done, before it looks at what others do: each look would take
+    /// a line away from a worker that is about to be done as well.
+    pub(crate) grace: u32,
     /// The caller's seat, if it is known. Its block is begun when the loop is opened.
     pub(crate) caller: Option<usize>,
 }
@@ -40,7 +43,7 @@ impl View<'_> {
         match self.kind {
             Kind::Static | Kind::Steal => Some(self.deal.seat_of(unit)),
             Kind::StaticChunk(chunk) => Some((unit / chunk) as usize % self.deal.width()),
-            Kind::Dynamic | Kind::DynamicChunk(_) => None,
+            Kind::Dynamic | Kind::DynamicChunk(_) | Kind::Growing => None,
         }
     }
 }
@@ -62,8 +65,10 @@ pub(crate) enum Step {
     /// Run these positions.
     Run(Range<u64>),
     /// There is nothing to take now, but there may be soon: ask again. With a seat: the caller has nothing left to do
-    /// but to wait for that seat's owner to leave.
+    /// but to wait for that seat's owner, who is inside, to leave.
     Wait(Option<usize>),
+    /// Ask again after some pauses, or when the owner of this seat has left.
+    Pause(usize),
     /// The loop holds no more work for this participant; for the caller: everyone else has left.
     Leave,
 }
@@ -93,6 +98,8 @@ pub(crate) struct Walk {
     pub(super) idle_since: Option<u64>,
     /// Seats below this one have left for good (the caller only).
     settled: usize,
+    /// What is left of [`View::grace`] (the caller only).
+    grace: u32,
     pub(super) tally: Stats,
 }
 
@@ -118,6 +125,9 @@ const MOST_SHARE: u32 = 4;
 /// Later chunks are to take about this share of [`View::patience`], the time that waking a worker takes: short enough
 /// to balance loops that are worth sharing, long enough that taking chunks costs nothing.
 const CHUNK_SHARE: u64 = 16;
+/// Where a loop may end anywhere, all together hold at most this share of what has been taken already: that is what may turn
+/// out to lie above the end.
+const GROWTH_SHARE: u32 = 4;
 /// What takes less than this share of it is not worth sharing.
 pub(super) const TINY_SHARE: u64 = 128;
 
@@ -127,29 +137,39 @@ impl Walk {
     pub(crate) fn caller(thief: Thief, view: &View<'_>) -> Self {
         let mut walk = Self::new(thief, Role::Caller);
         walk.began = view.launched;
+        walk.grace = view.grace;
         walk.begin_own(view);
         view.board.seat(thief.seat).presence.publish(view.generation, Phase::Present);
         walk
     }
 
-    /// The owner of `seat` has just entered as such.
+    /// The owner of `seat` has just entered; `late`: its block was begun by another.
     #[inline]
-    pub(crate) fn owner(seat: usize, view: &View<'_>) -> Self {
-        let mut walk = Self::new(Thief { seat, near: seat }, Role::Owner);
-        walk.begin_own(view);
-        if view.kind.publishes() {
-            view.board.seat(seat).presence.publish(view.generation, Phase::Present);
+    pub(crate) fn worker(seat: usize, late: bool, view: &View<'_>) -> Self {
+        let role = if late { Role::Late } else { Role::Owner };
+        let mut walk = Self::new(Thief { seat, near: seat }, role);
+        if late {
+            walk.own = view.deal.block(seat);
+            walk.last = walk.own.len() / (2 * FIRST_SHARE);
+        } else {
+            walk.begin_own(view);
+            if view.kind.publishes() {
+                view.board.seat(seat).presence.publish(view.generation, Phase::Present);
+            }
         }
         walk
     }
 
+    /// The owner of `seat` has just entered as such.
+    #[cfg(any(test, feature = "simulator"))]
+    pub(crate) fn owner(seat: usize, view: &View<'_>) -> Self {
+        Self::worker(seat, false, view)
+    }
+
     /// The owner of `seat` has just entered, and its block was begun by another.
-    #[inline]
+    #[cfg(any(test, feature = "simulator"))]
     pub(crate) fn late(seat: usize, view: &View<'_>) -> Self {
-        let mut walk = Self::new(Thief { seat, near: seat }, Role::Late);
-        walk.own = view.deal.block(seat);
-        walk.last = walk.own.len() / (2 * FIRST_SHARE);
-        walk
+        Self::worker(seat, true, view)
     }
 
     #[inline]
@@ -167,6 +187,7 @@ impl Walk {
             since: 0,
             idle_since: None,
             settled: 0,
+            grace: 0,
             tally: Stats::default(),
         }
     }
@@ -186,9 +207,15 @@ impl Walk {
     }
 
     /// What this participant has counted since the last call.
-    #[inline]
+    #[cfg(any(all(test, not(loom)), feature = "simulator"))]
     pub(crate) fn take_tally(&mut self) -> Stats {
         std::mem::take(&mut self.tally)
+    }
+
+    /// What this participant has counted.
+    #[inline]
+    pub(crate) fn tally(&mut self) -> &mut Stats {
+        &mut self.tally
     }
 
     #[inline]
@@ -207,7 +234,7 @@ impl Walk {
                 self.last = first.len();
                 view.board.seat(self.thief.seat).block.set(rest);
             }
-            Kind::Dynamic | Kind::DynamicChunk(_) => {}
+            Kind::Dynamic | Kind::DynamicChunk(_) | Kind::Growing => {}
         }
     }
 
@@ -234,33 +261,45 @@ impl Walk {
             }
             Kind::Dynamic => {
                 let share = 2 * view.deal.width() as u32;
-                let choose = |left: u32| (left / share).max(view.grain);
                 rules.saw(Sight::Counted);
-                some(view.board.take_counted(limit, choose))
+                some(view.board.take_counted(limit, |_, left| (left / share).max(view.grain)))
             }
             Kind::DynamicChunk(chunk) => {
                 rules.saw(Sight::Counted);
-                some(view.board.take_counted(limit, |_| chunk))
+                some(view.board.take_counted(limit, |_, _| chunk))
+            }
+            Kind::Growing => {
+                let share = 2 * view.deal.width() as u32;
+                let choose = |taken: u32, left: u32| {
+                    (taken / GROWTH_SHARE / share).min(left / share).max(view.grain)
+                };
+                rules.saw(Sight::Counted);
+                some(view.board.take_counted(limit, choose))
             }
         };
         if let Some(span) = own {
             return self.run(view, span);
         }
-        if view.kind.has_blocks() {
+        if self.role == Role::Caller {
+            let Some(inside) = self.first_inside(view) else {
+                return Step::Leave;
+            };
+            if self.grace > 0 {
+                self.grace -= 1;
+                return Step::Pause(inside);
+            }
+        }
+        if view.kind.has_blocks() && !self.sees_only_the_caller(view) {
             match self.look_around(view, limit, &now, rules) {
                 Look::Got(span) => return self.run(view, span),
                 Look::Later => return Step::Wait(None),
                 Look::Nothing => {}
             }
         }
-        if self.role == Role::Caller
-            && let Some(seat) = self.settle(view)
-        {
-            return Step::Wait(Some(seat));
-        }
-        Step::Leave
+        if self.role == Role::Caller { self.settle(view) } else { Step::Leave }
     }
 
+    #[inline]
     fn run(&mut self, view: &View<'_>, span: Span) -> Step {
         let positions = view.deal.positions(span.lo.into(), span.hi.into());
         let iterations = positions.end - positions.start;
@@ -358,26 +397,44 @@ impl Walk {
         next.min(left.len() / MOST_SHARE).max(view.grain)
     }
 
-    /// Closes the seats that nobody sits in; the first seat whose owner is still inside, if any.
-    fn settle(&mut self, view: &View<'_>) -> Option<usize> {
+    /// Whether there is no other seat but the caller's, which has nothing to give where nobody steals.
+    #[inline]
+    fn sees_only_the_caller(&self, view: &View<'_>) -> bool {
+        view.deal.width() == 2 && self.role != Role::Caller && !view.kind.publishes()
+    }
+
+    /// The first seat whose owner has not left, whether it came or not; `None`: all have.
+    #[inline]
+    fn first_inside(&mut self, view: &View<'_>) -> Option<usize> {
         while self.settled < view.deal.width() {
             let seat = self.settled;
-            if seat != self.thief.seat {
-                let presence = &view.board.seat(seat).presence;
-                let seen = presence.read();
-                match seen.phase(view.generation) {
-                    None | Some(Phase::Rescued) => {
-                        if !presence.claim(seen, view.generation, Phase::Shut) {
-                            continue;
-                        }
-                    }
-                    Some(Phase::Left | Phase::Shut) => {}
-                    Some(Phase::Begun | Phase::Present | Phase::Taken) => return Some(seat),
-                }
+            if seat != self.thief.seat && !view.board.departure(seat).has_left(view.generation) {
+                return Some(seat);
             }
             self.settled += 1;
         }
         None
+    }
+
+    /// Closes the seats that nobody sits in, and waits for those whose owners are inside, one after the other.
+    fn settle(&mut self, view: &View<'_>) -> Step {
+        while let Some(seat) = self.first_inside(view) {
+            let presence = &view.board.seat(seat).presence;
+            let seen = presence.read();
+            match seen.phase(view.generation) {
+                None | Some(Phase::Rescued) => {
+                    if !presence.claim(seen, view.generation, Phase::Shut) {
+                        continue;
+                    }
+                }
+                Some(Phase::Shut) => {}
+                Some(Phase::Begun | Phase::Present) => return Step::Wait(Some(seat)),
+                // By a rescuer, who is about to go on. The owner may never come: its leaving is not to be awaited.
+                Some(Phase::Taken) => return Step::Wait(None),
+            }
+            self.settled += 1;
+        }
+        Step::Leave
     }
 }
 

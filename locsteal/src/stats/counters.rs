@@ -12,12 +12,13 @@ pub(crate) struct Counters([AtomicU64; FIELDS]);
 
 const FIELDS: usize = 24;
 /// The first of them, which every loop adds to.
-const USUAL: usize = 4;
+const USUAL: usize = 5;
 
 impl Counters {
     /// Adds `stats`; only one thread at a time may call it.
     ///
     /// Relaxed: the numbers are for people and order nothing.
+    #[inline]
     pub(crate) fn add(&self, stats: &Stats) {
         let more = to_array(stats);
         // Most loops have only these to tell.
@@ -44,6 +45,7 @@ impl Counters {
     }
 }
 
+#[inline]
 fn to_array(stats: &Stats) -> [u64; FIELDS] {
     let Stats {
         loops,
@@ -64,11 +66,11 @@ fn to_array(stats: &Stats) -> [u64; FIELDS] {
     } = *stats;
     [
         loops,
+        joins,
         chunks,
         iterations,
         wakes,
         serial_loops,
-        joins,
         steals.llc,
         steals.node,
         steals.remote,
@@ -101,11 +103,11 @@ fn from_array(numbers: [u64; FIELDS]) -> Stats {
     };
     Stats {
         loops: next(),
+        joins: next(),
         chunks: next(),
         iterations: next(),
         wakes: next(),
         serial_loops: next(),
-        joins: next(),
         steals: tiers(&mut next),
         moved: tiers(&mut next),
         rescues: next(),

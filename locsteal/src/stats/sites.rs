@@ -82,7 +82,8 @@ pub struct CallSiteReport {
     /// iterations, which go up to less than four times of it. `None` where no size was given.
     pub size: Option<u64>,
     /// What is decided at present: for a job `inline` or `offload`; for a loop the schedule that `auto` has settled on,
-    /// `serial`, `static` or `steal`, or that it is `still trying`.
+    /// `serial`, `static` or `steal` (where loops are left early `dynamic` instead of `static`), or that it is
+    /// `still trying`.
     pub decision: &'static str,
     /// How often each decision was taken, and other counts. Loops count nothing here, since that would cost time.
     pub counts: Vec<(&'static str, u64)>,
@@ -178,13 +179,15 @@ pub(crate) fn list(site: &'static dyn Listed) {
 /// # Examples
 ///
 /// ```
-/// use locsteal::spawn_near;
+/// use locsteal::{Pool, spawn_near};
 ///
-/// spawn_near!(<name = "index", weight = 3> || 3 * 3).join();
+/// let pool = Pool::builder().threads(2).build()?;
+/// spawn_near!(<name = "index", weight = 3, pool = &pool> || 3 * 3).join();
 ///
 /// let sites = locsteal::callsites();
 /// assert!(sites.iter().any(|site| site.name == Some("index") && site.size == Some(2)));
 /// println!("{sites}");
+/// # Ok::<(), locsteal::BuildError>(())
 /// ```
 pub fn callsites() -> CallSites {
     // Not held while the sites report, so that they may use it.

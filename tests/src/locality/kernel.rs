@@ -6,7 +6,7 @@ use std::fmt;
 use std::fs;
 use std::io;
 
-use crate::process::has_ended;
+use crate::process::{has_ended, tasks};
 
 /// CPU or node numbers.
 pub type Numbers = BTreeSet<usize>;
@@ -204,15 +204,15 @@ pub struct Worker {
 ///
 /// If the threads of this process cannot be listed.
 pub fn workers(pool: &str) -> BTreeMap<usize, Worker> {
-    let tasks = fs::read_dir("/proc/self/task").expect("this process has threads").flatten();
-    tasks
+    tasks()
+        .into_iter()
         .filter_map(|task| {
             // Any of these files may be gone: threads end.
-            let name = fs::read_to_string(task.path().join("comm")).ok()?;
+            let name = fs::read_to_string(task.join("comm")).ok()?;
             let seat = name.trim_end().strip_prefix(pool)?.strip_prefix('-')?;
-            let thread = task.file_name().to_str()?.parse().ok()?;
-            let mask = mask_in(&fs::read_to_string(task.path().join("status")).ok()?);
-            if has_ended(&task.path()) {
+            let thread = task.file_name()?.to_str()?.parse().ok()?;
+            let mask = mask_in(&fs::read_to_string(task.join("status")).ok()?);
+            if has_ended(&task) {
                 return None;
             }
             Some((number(seat), Worker { thread, mask }))

@@ -27,11 +27,11 @@ pub(super) fn check(setting: &Setting) -> usize {
                 let builder = Pool::builder().threads(width).placement(placement).layout(layout);
                 let pool = Watched::new(builder.near(near));
                 assert_eq!(pool.threads(), width);
-                let masks = masks(&pool);
+                let masks = masks(machine, &pool);
                 let what = format!("{placement}, {layout:?}, {width} seats near CPU {near}");
                 match placement {
                     Placement::Free => {
-                        let free = |mask: &Numbers| mask & &machine.online == machine.allowed;
+                        let free = |mask: &Numbers| *mask == machine.allowed;
                         assert!(masks.iter().all(free), "{what}: {masks:?}");
                     }
                     _ => in_place(machine, &masks, placement == Placement::Cpu, &what),
@@ -50,8 +50,9 @@ pub(super) fn check(setting: &Setting) -> usize {
     cases + 2
 }
 
-fn masks(pool: &Watched) -> Vec<Numbers> {
-    pool.masks().into_values().collect()
+/// The workers' masks by seat, without CPUs that are not there.
+fn masks(machine: &Machine, pool: &Watched) -> Vec<Numbers> {
+    pool.masks().into_values().map(|mask| &mask & &machine.online).collect()
 }
 
 /// Each worker has one CPU, or one place, and there is a CPU for each of them.
@@ -123,10 +124,16 @@ fn in_runs<T: PartialEq>(items: &[T]) -> bool {
 fn by_default(setting: &Setting) {
     let machine = &setting.machine;
     let pool = Watched::new(Pool::builder());
-    let seats = setting.seats.unwrap_or(machine.allowed.len());
-    assert_eq!(pool.threads(), seats, "seats by default");
-    for mask in masks(&pool) {
-        let mask = &mask & &machine.online;
+    let seats = pool.threads();
+    if let Some(known) = setting.seats {
+        assert_eq!(seats, known, "seats by default");
+    } else {
+        // The standard library rounds the quota of a container down, where there is one.
+        let least = thread::available_parallelism().map_or(1, usize::from);
+        let most = machine.allowed.len().min(least + 1);
+        assert!((least..=most).contains(&seats), "{seats} seats by default, not {least} to {most}");
+    }
+    for mask in masks(machine, &pool) {
         assert!(mask.len() > 1 || seats == 1, "a worker is tied to CPUs {mask:?}");
         assert!(mask.is_subset(&machine.allowed));
         if seats < machine.allowed.len() {
@@ -149,7 +156,7 @@ fn near_creator(machine: &Machine) {
                 // The creator stays in its place, while the pool is told of the whole machine.
                 set_mask(0, &place).expect("a thread may narrow its mask");
                 let builder = Pool::builder().threads(place.len()).placement(Placement::Llc);
-                for mask in masks(&Watched::new(builder.topology(topology.clone()))) {
+                for mask in masks(machine, &Watched::new(builder.topology(topology.clone()))) {
                     assert_eq!(mask, place, "a worker whose pool was made on CPUs {place:?}");
                 }
             });

@@ -9,8 +9,7 @@ use locsteal::{Pool, PoolBuilder};
 
 use super::kernel::{self, Numbers, Worker};
 
-/// A pool whose threads have names that no other pool's have, not even one's that has just ended: the kernel still
-/// shows its threads for a moment.
+/// A pool whose threads have names that no other pool's have.
 pub(super) struct Watched {
     pool: Pool,
     name: String,
@@ -31,14 +30,7 @@ impl Watched {
         if seats == 1 {
             return BTreeMap::new();
         }
-        // A listing of threads can leave one out while another ends.
-        let mut workers = kernel::workers(&self.name);
-        for _ in 0..100 {
-            if workers.len() >= seats {
-                break;
-            }
-            workers = kernel::workers(&self.name);
-        }
+        let workers = kernel::workers(&self.name);
         assert!(workers.keys().copied().eq(0..seats), "{seats} seats, {workers:?}");
         workers
     }

@@ -67,6 +67,7 @@ impl Rig {
             generation: Generation::default().next(),
             launched: self.launched,
             patience: self.patience,
+            grace: 0,
             caller: None,
         }
     }
@@ -94,7 +95,7 @@ impl Rig {
     }
 
     fn leave(&self, walk: &Walk) {
-        self.board.seat(walk.seat()).presence.leave(self.view().generation);
+        self.board.departure(walk.seat()).leave(self.view().generation);
     }
 
     fn step(&self, walk: &mut Walk) -> Step {

@@ -52,7 +52,7 @@ fn play(rig: &Rig, dice: &mut Dice, exits: &[u64]) -> Outcome {
                         }
                     }
                 }
-                Step::Wait(_) => {}
+                Step::Wait(_) | Step::Pause(_) => {}
                 Step::Leave if seat == caller => {
                     let exit = rig.board.ending().exit();
                     rig.board.clear(&rig.deal);

@@ -183,3 +183,29 @@ fn an_owner_that_comes_just_before_the_rescue_keeps_its_block() {
         rig.run_own(&mut Walk::owner(1, &rig.view()));
     }
 }
+
+/// Who waits in its sleep waits for an owner that is inside. At a seat whose block another is about to publish in its
+/// stead there is none.
+#[test]
+fn the_caller_does_not_sleep_for_an_owner_that_never_came() {
+    use super::super::presence::Phase;
+    use super::super::rules::{Rules, Sight};
+
+    /// While the caller looks around, a participant that does not know of the exit yet begins to rescue block 1.
+    struct Meanwhile<'a>(&'a Rig);
+    impl Rules for Meanwhile<'_> {
+        fn saw(&mut self, sight: Sight) {
+            if sight == Sight::Looked(2) {
+                let (presence, view) = (&self.0.board.seat(1).presence, self.0.view());
+                assert!(presence.claim(presence.read(), view.generation, Phase::Taken));
+            }
+        }
+    }
+
+    let rig = Rig::new(machine(3, 4, 4), 64);
+    let mut caller = rig.caller(0);
+    let _rescuer = rig.owner(2);
+    rig.board.ending().exit_at(0);
+    let step = caller.step_by(&rig.view(), || rig.now.get(), &mut Meanwhile(&rig));
+    assert_eq!(step, Step::Wait(None), "nobody would ring");
+}
