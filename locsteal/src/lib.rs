@@ -47,6 +47,7 @@ pub use jobs::{JobBuilder, JobHandle, Policy, Scope, job, scope, spawn_near};
 /// | `own(y)`, `own(c.chunks(m))` | the arrays of which iteration `i` owns `y[i]`, or `c[i * m..(i + 1) * m]` | inferred from `y[i] = ..` |
 /// | `own(a.rows())` | the arrays of several axes of which it owns `a[[i, j]]` for any `j`, with the feature `ndarray` | inferred from `a[[i, j]] = ..` |
 /// | `reduce(+: sum, max: top)` | what iterations accumulate into; the operators are `+`, `*`, `&`, `\|`, `^`, `&&`, `\|\|`, `min`, `max` | |
+/// | `reduce(max: (top, at))` | the same for a least or greatest value and what goes along with it | |
 /// | `reduce(histogram)` | the same with what the type offers that implements [`Reduce`] | |
 /// | `reduce(reproducible, +: sum)` | the same with the same bits in each run | |
 /// | `local(buffer = Vec::new())` | a variable of each participant's own | |

@@ -47,9 +47,10 @@ macro_rules! run {
 
 mod directions;
 mod matrices;
+mod nests;
 mod vectors;
 
-const KERNELS: [(&str, Kernel); 17] = [
+const KERNELS: [(&str, Kernel); 21] = [
     ("axpy", vectors::axpy),
     ("stencil", vectors::stencil),
     ("stencil of bytes", vectors::stencil_of_bytes),
@@ -67,6 +68,10 @@ const KERNELS: [(&str, Kernel); 17] = [
     ("table", matrices::table),
     ("plate", matrices::plate),
     ("cells", matrices::cells),
+    ("joined", nests::joined),
+    ("products", nests::products),
+    ("joined sum", nests::joined_sum),
+    ("joined volume", nests::joined_volume),
 ];
 
 /// The instructions that a whole run of this program takes.

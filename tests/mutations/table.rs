@@ -73,8 +73,8 @@ pub(crate) const MUTATIONS: &[Mutation] = &[
         rule: "R2",
         broken: "the caller leaves while workers are inside",
         file: STEP,
-        from: "Some(Phase::Begun | Phase::Present | Phase::Taken) => return Some(seat),",
-        to: "Some(Phase::Begun | Phase::Present | Phase::Taken) => {}",
+        from: "Some(Phase::Begun | Phase::Present) => return Step::Wait(Some(seat)),",
+        to: "Some(Phase::Begun | Phase::Present) => {}",
     },
     Mutation {
         rule: "R2",

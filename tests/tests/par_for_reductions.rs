@@ -141,6 +141,31 @@ fn taking_more_than_there_is_is_an_overflow_as_ever() {
 }
 
 #[par_for]
+fn up_and_down(n: usize, total: &mut i8) -> (i8, i16, [i8; 2]) {
+    let mut declared: i8 = 5;
+    let (mut told, mut counts) = (-1, vec![0i8; 2]);
+    #[par_for(reduce(+: declared, +: told, +: counts, +: *total))]
+    for i in 0..n {
+        declared += 100;
+        declared -= 100;
+        told += 30_000_i16;
+        told -= 30_000;
+        counts[i % 2] += 100;
+        counts[i % 2] = counts[i % 2] - 100;
+        *total -= 50;
+        *total += 50;
+    }
+    (declared, told, [counts[0], counts[1]])
+}
+
+#[test]
+fn small_signed_sums_stay_in_range() {
+    let mut total = -7;
+    assert_eq!(up_and_down(200, &mut total), (5, -1, [0, 0]));
+    assert_eq!(total, -7);
+}
+
+#[par_for]
 fn in_both(n: usize, m: usize, start: usize) -> usize {
     let mut left = start;
     #[par_for(reduce(+: left))]

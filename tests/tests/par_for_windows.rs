@@ -46,6 +46,43 @@ fn an_element_of_another_iteration_is_not_missing() {
     );
 }
 
+/// The length of what each iteration finds at a range, if the array has all of it.
+#[par_for]
+fn found(
+    c: &mut [usize],
+    m: usize,
+    n: usize,
+    at: fn(usize) -> (usize, usize),
+) -> Vec<Option<usize>> {
+    #[par_for(own(c.chunks(m)), schedule = serial)]
+    let found: Vec<Option<usize>> = for i in 0..n {
+        if let Some(row) = c.get_mut(i * m..(i + 1) * m) {
+            row.fill(i);
+        }
+        let (from, to) = at(i);
+        let half_open = c.get(from..to).map(<[usize]>::len);
+        if from < to {
+            assert_eq!(c.get(from..=to - 1).map(<[usize]>::len), half_open);
+        }
+        half_open
+    };
+    found
+}
+
+#[test]
+fn ranges_that_the_array_does_not_have_are_none() {
+    let mut c = [9; 10];
+    assert_eq!(found(&mut c, 4, 3, |i| (4 * i, 4 * i + 2)), [Some(2); 3]);
+    assert_eq!(c, [0, 0, 0, 0, 1, 1, 1, 1, 9, 9], "the last chunk is shorter");
+    assert_eq!(found(&mut c, 4, 2, |i| (4 * i + 3, 4 * i + 3)), [Some(0); 2], "of no elements");
+    assert_eq!(found(&mut c, 4, 3, |i| (4 * i, 11)), [None; 3], "past the array");
+    assert_eq!(found(&mut c, 4, 3, |i| (4 * i + 1, 4 * i)), [None; 3], "backwards");
+    assert_eq!(
+        said(|| drop(found(&mut [0; 10], 4, 3, |i| (4 * i + 2, 4 * i + 6)))),
+        "`c[2..6]` belongs to other iterations: this one owns `c[0..4]`, of the 10 elements of `c`"
+    );
+}
+
 #[par_for]
 fn sliced(c: &mut [usize], m: usize, n: usize, from: usize) -> usize {
     #[par_for(own(c.chunks(m)), schedule = serial)]

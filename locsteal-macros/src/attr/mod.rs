@@ -75,6 +75,9 @@ pub(crate) struct Reduce {
     pub(crate) operator: Operator,
     pub(crate) expr: Expr,
     pub(crate) place: Place,
+    /// All of `(value, along)` where it is one of them: the value that is compared, and what goes along with it. Each of them is an
+    /// entry, in this order.
+    pub(crate) group: Vec<Place>,
 }
 
 /// What joins the values of a reduction.

@@ -5,7 +5,7 @@ use quote::ToTokens;
 use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
 use syn::punctuated::Punctuated;
-use syn::{Expr, Lit, Token, parenthesized, token};
+use syn::{Expr, ExprTuple, Lit, Token, parenthesized, token};
 
 use super::{Clause, Clauses, Local, Operator, Own, Place, Reduce, values};
 use crate::report::{Report, error, nearest};
@@ -379,9 +379,12 @@ fn reductions(input: ParseStream, keyword: &Ident, clauses: &mut Clauses) -> syn
             }
         }
     }
-    for (k, entry) in entries(input, keyword, "reduce(+: sum)", reduction)?.into_iter().enumerate()
+    let entries = entries(input, keyword, "reduce(+: sum)", reduction)?;
+    for (k, entry) in entries
+        .into_iter()
+        .enumerate()
+        .flat_map(|(k, group)| group.into_iter().map(move |entry| (k, entry)))
     {
-        let Some(entry) = entry else { continue };
         if k > 0 && entry.operator == Operator::Combine && entry.place.to_string() == "reproducible"
         {
             return Err(error(
@@ -405,8 +408,8 @@ fn reductions(input: ParseStream, keyword: &Ident, clauses: &mut Clauses) -> syn
 const OPERATORS: &str = "the operators are `+`, `*`, `&`, `|`, `^`, `&&`, `||`, `min` and `max`; for a type that \
                          implements `Reduce` write its name alone: `reduce(hist)`";
 
-/// `+: sum`, `max: hi`, `hist`; nothing for the word `reproducible`.
-fn reduction(input: ParseStream) -> syn::Result<Option<Reduce>> {
+/// `+: sum`, `max: hi`, `hist`, or several entries, `max: (hi, at)`; nothing for the word `reproducible`.
+fn reduction(input: ParseStream) -> syn::Result<Vec<Reduce>> {
     let operator = if input.peek(Token![&&]) {
         input.parse::<Token![&&]>()?;
         Some(Operator::And)
@@ -471,24 +474,52 @@ fn reduction(input: ParseStream) -> syn::Result<Option<Reduce>> {
                 format_args!("write `reduce({}: sum)`", operator.written()),
             ));
         }
-        return variable(input, operator).map(Some);
+        let expr: Expr = input.parse()?;
+        return match &expr {
+            Expr::Tuple(tuple) if !tuple.elems.is_empty() => group(tuple, operator),
+            _ => Ok(vec![variable(expr, operator)?]),
+        };
     }
     let word = input.fork().parse::<Ident>().ok();
     if word.is_some_and(|word| word == "reproducible") && input.peek2(Token![,]) {
         input.parse::<Ident>()?;
-        return Ok(None);
+        return Ok(Vec::new());
     }
-    variable(input, Operator::Combine).map(Some)
+    Ok(vec![variable(input.parse()?, Operator::Combine)?])
 }
 
 fn wrong_operator(word: &Ident, help: &str) -> syn::Error {
     error(word, format_args!("there is no reduction operator `{word}`"), help)
 }
 
-fn variable(input: ParseStream, operator: Operator) -> syn::Result<Reduce> {
-    let expr: Expr = input.parse()?;
+/// `(value, along, ..)`: what goes along with a least or greatest value.
+fn group(tuple: &ExprTuple, operator: Operator) -> syn::Result<Vec<Reduce>> {
+    if !matches!(operator, Operator::Min | Operator::Max) {
+        return Err(error(
+            tuple,
+            format_args!("`{}` joins the values of one variable", operator.written()),
+            format_args!(
+                "give each its own entry, `reduce({0}: a, {0}: b)`: only with `min` and `max` something goes along with the value",
+                operator.written()
+            ),
+        ));
+    }
+    let mut entries = Vec::new();
+    for expr in &tuple.elems {
+        entries.push(variable(expr.clone(), operator)?);
+    }
+    if entries.len() > 1 {
+        let group: Vec<Place> = entries.iter().map(|entry| entry.place.clone()).collect();
+        for entry in &mut entries {
+            entry.group.clone_from(&group);
+        }
+    }
+    Ok(entries)
+}
+
+fn variable(expr: Expr, operator: Operator) -> syn::Result<Reduce> {
     match Place::of(&expr) {
-        Some(place) => Ok(Reduce { operator, expr, place }),
+        Some(place) => Ok(Reduce { operator, expr, place, group: Vec::new() }),
         None => Err(error(
             &expr,
             "a reduction needs a variable",

@@ -35,16 +35,17 @@ struct Rewriter<'a> {
     serial: Vec<Serial<'a>>,
 }
 
-/// A serial loop that goes along arrays, whose body is being written.
-struct Serial<'a> {
-    rows: &'a [Row],
-    names: rows::Names,
-    variable: Ident,
+/// A serial loop that goes along arrays, or the innermost loop of a nest that is run as one, whose body is being written.
+pub(super) struct Serial<'a> {
+    pub(super) rows: &'a [Row],
+    pub(super) names: rows::Names,
+    /// None of a nest whose loops have none.
+    variable: Option<Ident>,
     /// The scope that holds the variable.
     scope: usize,
     depth: usize,
     /// Which of the rows are used.
-    used: HashSet<usize>,
+    pub(super) used: HashSet<usize>,
 }
 
 /// A marked loop whose body is being written.
@@ -106,7 +107,8 @@ impl Rewriter<'_> {
             if serial.depth != depth {
                 return None;
             }
-            let terms = split(&index.index, &serial.variable, serial.scope, &self.cx)?;
+            let variable = serial.variable.as_ref()?;
+            let terms = split(&index.index, variable, serial.scope, &self.cx)?;
             let fits = |row: &Row| row.place == *place && key(&row.terms) == key(&terms);
             serial.rows.iter().position(fits).map(|row| (at, row))
         });
@@ -143,6 +145,7 @@ impl Rewriter<'_> {
             level_mut(expr, joined - 1).label.as_ref().map(|label| label.name.ident.to_string());
         self.cx.enter(Control::Marked { label });
         self.cx.begin_round(true);
+        let scope = self.cx.scopes();
         self.cx.open();
         for level in 0..joined {
             self.cx.bind_pattern(&level_mut(expr, level).pat);
@@ -158,7 +161,21 @@ impl Rewriter<'_> {
             self.cx.bind(&local.name, true, Means::Value);
         }
         self.active.push(Active { facts, names, exits: Exits::default(), views: HashSet::new() });
+        let nest = facts.clauses.collapse.is_some();
+        if nest {
+            let number = self.cx.number_serial();
+            let rows = self.facts.rows.get(&number).map_or(&[][..], Vec::as_slice);
+            self.serial.push(Serial {
+                rows,
+                names: rows::Names::new(number, expr.for_token.span),
+                variable: facts.nest.last().cloned(),
+                scope,
+                depth,
+                used: HashSet::new(),
+            });
+        }
         walk::walk_block(self, &mut level_mut(expr, joined - 1).body);
+        let along_rows = if nest { self.serial.pop() } else { None };
         self.cx.close();
         self.cx.leave();
         self.cx.end_round();
@@ -177,6 +194,7 @@ impl Rewriter<'_> {
             exits: &exits,
             ways: &ways,
             views: &views,
+            along_rows: along_rows.as_ref(),
             hidden: &self.hidden.at(names.span()),
             yields,
         }
@@ -253,7 +271,7 @@ impl Pass for Rewriter<'_> {
             return;
         }
         if let (None, Some(kind), Some(active)) = (&found, kind, self.active.last_mut())
-            && matches!(mode, Mode::Read | Mode::Method(..))
+            && matches!(mode, Mode::Read | Mode::Method { .. })
             && self.cx.is_captured(&place.root, depth)
             && !self.cx.is_clouded(&place.root)
             && let Some((view, _)) = view_of(&active.facts.reads, place, &kind)
@@ -311,6 +329,7 @@ impl Pass for Rewriter<'_> {
         let names = rows::Names::new(number, loop_.for_token.span);
         // The scope of the variable is the next one to be opened.
         let (scope, depth) = (self.cx.scopes(), self.cx.depth());
+        let variable = Some(variable);
         self.serial.push(Serial { rows, names, variable, scope, depth, used: HashSet::new() });
         walk::walk_for(self, loop_);
         let Some(serial) = self.serial.pop() else { return };

@@ -8,7 +8,7 @@ use syn::spanned::Spanned;
 use syn::{Expr, ExprForLoop};
 
 use super::output::place_text;
-use super::rewrite::hidden_name;
+use super::rewrite::{Serial, hidden_name};
 use crate::valid::rows::{Row, Term};
 
 /// The names of such a loop.
@@ -73,24 +73,9 @@ pub(super) fn tokens(
             }
             None => {
                 let (array, text) = (names.name("array", k), row.place.to_string());
-                let (given, place) = (&row.array, place_text(row.array.span(), span));
-                prepare.extend(quote_spanned! {span=>
-                    let #array = {
-                        #[allow(unused_imports)]
-                        use #hidden::{ReadAny as _, ReadSlice as _};
-                        (&#hidden::RowReading::new(&#given)).array()
-                    };
-                });
-                for term in row.terms.iter().filter(|term| may_be_anything(term)) {
-                    let by = &term.expr;
-                    prepare.extend(quote_spanned! {span=>
-                        let #array = {
-                            #[allow(unused_imports)]
-                            use #hidden::{ByAny as _, ByNumber as _};
-                            (&#hidden::By(&#by)).array(#array, &#given)
-                        };
-                    });
-                }
+                let place = place_text(row.array.span(), span);
+                let reading = quote_spanned!(span=> #hidden::RowReading::new);
+                prepare.extend(array_of(row, &array, &reading, hidden, span));
                 narrow.extend(
                     quote_spanned!(span=> let #name = #array.row(&#inner, #shift, #text, #place);),
                 );
@@ -108,6 +93,59 @@ pub(super) fn tokens(
             }
         }
     }
+}
+
+/// What stands before the innermost loop of a nest that is run as one: the arrays that it reads along the row of this frame. First
+/// what is needed of them, and then the views.
+pub(super) fn along_row(
+    serial: &Serial<'_>,
+    frame: &Ident,
+    hidden: &TokenStream,
+    span: Span,
+) -> Option<(TokenStream, TokenStream)> {
+    let (mut needs, mut views) = (quote!(), quote!());
+    for (k, row) in serial.rows.iter().enumerate().filter(|(k, _)| serial.used.contains(k)) {
+        let names = &serial.names;
+        let (shift, array, view) = (names.name("shift", k), names.name("array", k), names.row(k));
+        let sum = sum(&row.terms, true, hidden, span);
+        let (text, place) = (row.place.to_string(), place_text(row.array.span(), span));
+        needs.extend(array_of(row, &array, &quote_spanned!(span=> #frame.reading), hidden, span));
+        needs.extend(quote_spanned! {span=>
+            let #shift = #sum;
+            #array.need_along(&mut #frame, #text, #shift, #place);
+        });
+        views.extend(quote_spanned!(span=> let #view = #array.view_along(&#frame, #shift);));
+    }
+    (!serial.used.is_empty()).then_some((needs, views))
+}
+
+/// The array of a row that is only read, as `reading` gives it.
+fn array_of(
+    row: &Row,
+    array: &Ident,
+    reading: &TokenStream,
+    hidden: &TokenStream,
+    span: Span,
+) -> TokenStream {
+    let given = &row.array;
+    let mut tokens = quote_spanned! {span=>
+        let #array = {
+            #[allow(unused_imports)]
+            use #hidden::{ReadAny as _, ReadSlice as _};
+            (&#reading(&#given)).array()
+        };
+    };
+    for term in row.terms.iter().filter(|term| may_be_anything(term)) {
+        let by = &term.expr;
+        tokens.extend(quote_spanned! {span=>
+            let #array = {
+                #[allow(unused_imports)]
+                use #hidden::{ByAny as _, ByNumber as _};
+                (&#hidden::By(&#by)).array(#array, &#given)
+            };
+        });
+    }
+    tokens
 }
 
 /// The sum of the terms, as a distance. `reads`: of an array that is only read, where terms need not be numbers.

@@ -1,14 +1,14 @@
 //! Noting what the marked loops of a function do.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
-use proc_macro2::Ident;
-use quote::ToTokens;
 use syn::visit::{self, Visit};
 use syn::{Block, Expr, ExprForLoop, Item, Local, Macro};
 
 use super::arrays;
 use super::cx::{Control, Cx, Goes, Means, is_constant};
+use super::events::{Active, Event, Usage};
+use super::extrema;
 use super::index::{Kind, Why, judge, of_row};
 use super::leaks;
 use super::macros;
@@ -16,8 +16,8 @@ use super::reductions;
 use super::rows::Serial;
 use super::source;
 use super::walk::{self, Mode, Pass};
-use super::{Facts, LoopFacts, Reduction};
-use crate::ast::{Marks, NoNest, level_mut, levels};
+use super::{Facts, LoopFacts};
+use crate::ast::{Marks, level_mut};
 use crate::attr::{Clauses, Operator, Place};
 use crate::report::Report;
 
@@ -43,112 +43,14 @@ pub(super) fn analyse(
 
 pub(super) struct Analysis<'a> {
     pub(super) cx: Cx,
-    marks: &'a Marks,
-    defaults: &'a Clauses,
+    pub(super) marks: &'a Marks,
+    pub(super) defaults: &'a Clauses,
     pub(super) report: &'a mut Report,
     /// The marked loops around this point, the outermost first.
     pub(super) active: Vec<Active>,
     /// The serial loops around this point.
     serial: Vec<Serial>,
     facts: Facts,
-}
-
-/// A marked loop whose body is being gone through.
-pub(super) struct Active {
-    pub(super) clauses: Clauses,
-    pub(super) events: Vec<Event>,
-    pub(super) reductions: Vec<Reduction>,
-    pub(super) index: Option<Ident>,
-    /// The name in place of the index, if that can change.
-    pub(super) mutable_index: Option<Ident>,
-    leaves: bool,
-    yields: bool,
-    /// The names of the standard library's macros that the body uses.
-    standard: Vec<Ident>,
-    /// The names that macros which cannot be looked into are given.
-    pub(super) given_away: HashSet<Ident>,
-    /// Whether it is a nest of loops that are joined.
-    pub(super) joined: bool,
-    /// Their indices.
-    nest: Vec<Ident>,
-    pub(super) depth: usize,
-    /// The labels of all of them but the innermost.
-    labels: Vec<String>,
-}
-
-/// Something that a body does with a place that it captures.
-#[derive(Clone)]
-pub(super) struct Event {
-    pub(super) place: Place,
-    /// What was written: the place with its index, if it has one.
-    pub(super) written: Expr,
-    pub(super) usage: Usage,
-    /// Whether each iteration does it, unless it is left before.
-    pub(super) certain: bool,
-    /// Whether it is known that the place can be borrowed mutably.
-    pub(super) mutable: bool,
-    /// Whether the place is that of a constant or a static.
-    pub(super) constant: bool,
-}
-
-#[derive(Clone)]
-pub(super) enum Usage {
-    /// `place[index]`; `kinds` judges the index, seen from each of the loops around. `row`: it is `place[[i, j]]`, and `i` is
-    /// judged.
-    Index {
-        index: Expr,
-        kinds: Vec<Kind>,
-        row: bool,
-        mode: Mode,
-    },
-    /// `place.len()`
-    Length,
-    Whole(Mode),
-    /// A marked loop inside of the body owns parts of it, or accumulates into it.
-    Again,
-}
-
-impl Active {
-    /// The loop's index, or those of joined loops, as a reader would name the iteration.
-    pub(super) fn indices(&self) -> String {
-        match &self.index {
-            _ if self.joined => {
-                let names: Vec<String> = self.nest.iter().map(ToString::to_string).collect();
-                format!("({})", names.join(", "))
-            }
-            Some(index) => index.to_string(),
-            None => "i".to_owned(),
-        }
-    }
-
-    /// The element of an array that an iteration owns, as it is written; or, of `rows`, all of the row.
-    pub(super) fn element(&self, array: &Place, rows: bool) -> String {
-        if rows {
-            return format!("{array}[[{}, _]]", self.indices());
-        }
-        let is_own = |event: &&Event| {
-            event.place == *array && matches!(event.kind(self.depth), Some(Kind::Grid(..)))
-        };
-        match self.events.iter().find(is_own) {
-            Some(event) => crate::attr::tokens(&event.written),
-            None => format!("{array}[{}]", self.indices()),
-        }
-    }
-}
-
-impl Event {
-    /// Whether it is a use by several indices, `place[[i, j]]`.
-    pub(super) fn is_of_row(&self) -> bool {
-        matches!(self.usage, Usage::Index { row: true, .. })
-    }
-
-    /// What the index is, seen from the loop at `depth`.
-    pub(super) fn kind(&self, depth: usize) -> Option<&Kind> {
-        match &self.usage {
-            Usage::Index { kinds, .. } => kinds.get(depth - 1),
-            _ => None,
-        }
-    }
 }
 
 impl Analysis<'_> {
@@ -206,46 +108,6 @@ impl Analysis<'_> {
         }
     }
 
-    fn clauses_of(&self, mark: usize, expr: &ExprForLoop) -> Clauses {
-        let mut clauses = self.marks.clauses[mark].clone();
-        let defaults = self.defaults;
-        macro_rules! default {
-            ($($clause:ident),*) => {$(
-                if clauses.$clause.is_none() {
-                    clauses.$clause = defaults.$clause.clone();
-                }
-            )*};
-        }
-        default!(schedule, locality, grain, threads, pool, name, progress, report, krate);
-        // What is owned or reduced is a matter of the loops that name it, the outermost ones.
-        if self.active.is_empty() {
-            let names = macros::names(expr.body.to_token_stream());
-            if clauses.own.is_empty() {
-                clauses.own = defaults
-                    .own
-                    .iter()
-                    .filter(|o| names.contains(&o.place.root))
-                    .cloned()
-                    .collect();
-            }
-            if clauses.reduce.is_empty() {
-                clauses.reduce = defaults
-                    .reduce
-                    .iter()
-                    .filter(|r| names.contains(&r.place.root))
-                    .cloned()
-                    .collect();
-                clauses.reproducible =
-                    clauses.reproducible.or_else(|| defaults.reproducible.clone());
-            }
-            if clauses.local.is_empty() {
-                clauses.local =
-                    defaults.local.iter().filter(|l| names.contains(&l.name)).cloned().collect();
-            }
-        }
-        clauses
-    }
-
     /// Goes through a marked loop.
     fn marked_loop(&mut self, expr: &mut ExprForLoop, mark: usize, yields: bool) {
         let clauses = self.clauses_of(mark, expr);
@@ -270,6 +132,7 @@ impl Analysis<'_> {
         }
         self.cx.enter(Control::Marked { label });
         self.cx.begin_round(true);
+        let scope = self.cx.scopes();
         self.cx.open();
         let depth = self.cx.depth();
         let mut nest = Vec::new();
@@ -307,12 +170,17 @@ impl Analysis<'_> {
             yields,
             standard: Vec::new(),
             given_away: HashSet::new(),
+            compared: HashMap::new(),
             joined: joined > 0,
             nest: nest.clone(),
             depth,
             labels,
         };
         self.active.push(active);
+        if joined > 0 {
+            let number = self.cx.number_serial();
+            self.serial.push(Serial::of_nest(number, nest.last().cloned(), scope, &self.cx));
+        }
         let combined: Vec<Place> = self
             .active
             .last()
@@ -329,12 +197,20 @@ impl Analysis<'_> {
             self.cx.leave();
         }
         self.cx.end_round();
+        let along_rows = if joined > 0 { self.serial.pop() } else { None };
         let Some(active) = self.active.pop() else { return };
         let arrays::Judged { owned, reads } = arrays::judge(&active, depth, self.report);
+        if let Some(serial) = along_rows {
+            self.facts.rows.insert(serial.number(), serial.reads(&owned));
+        }
         self.pass_on(&active, &owned, depth);
         let Active { clauses, reductions, leaves, standard, .. } = active;
         // Where it is left, only what came before counts; that takes an order.
-        let ordered = !reductions.is_empty() && (leaves || clauses.reproducible.is_some());
+        let ordered = !reductions.is_empty()
+            && (leaves
+                || clauses.reproducible.is_some()
+                // Of values that are equal the first one counts, and what goes along differs.
+                || reductions.iter().any(|r| !r.group.is_empty()));
         let facts = LoopFacts {
             clauses,
             index,
@@ -401,96 +277,6 @@ impl Analysis<'_> {
             .last()
             .is_some_and(|active| active.reductions.iter().any(|r| r.place.contains(place)))
     }
-
-    /// How many loops are joined into one; 0 if there is no clause that says so.
-    fn join(&mut self, clauses: &Clauses, expr: &ExprForLoop) -> usize {
-        let Some(collapse) = &clauses.collapse else { return 0 };
-        let levels = match levels(expr, collapse.value) {
-            Ok(levels) => levels,
-            Err(NoNest { at, what, help }) => {
-                self.report.error(at, what, help);
-                return 0;
-            }
-        };
-        for (k, level) in levels.iter().enumerate() {
-            let names = macros::names(level.expr.to_token_stream());
-            let outer = levels[..k].iter().find_map(|outer| {
-                source::names(&outer.pat).into_iter().find(|n| names.contains(n))
-            });
-            if let Some(name) = outer {
-                self.report.error(
-                    &level.expr,
-                    format_args!("this loop runs over something else for each `{name}`, so the two cannot be joined"),
-                    "leave `collapse` out: stealing balances loops whose iterations differ in length",
-                );
-            }
-        }
-        levels.len()
-    }
-
-    /// Reports an exit that leaves some of the loops that are joined into the active loop `at`, and not the others. `ends`: it
-    /// ends or continues that loop, rather than one further out.
-    fn leaves_joined(&mut self, exit: &Expr, at: usize, ends: bool) -> bool {
-        let active = &self.active[at];
-        if !active.joined {
-            return false;
-        }
-        let label = match exit {
-            Expr::Break(jump) => jump.label.as_ref(),
-            Expr::Continue(jump) => jump.label.as_ref(),
-            _ => None,
-        };
-        let joined = label.is_some_and(|label| active.labels.contains(&label.ident.to_string()));
-        if joined || (ends && matches!(exit, Expr::Break(_))) {
-            self.report.error(
-                exit,
-                "this leaves one of the loops that are joined, and not the others",
-                "use `continue` for the innermost, `return` or `?` to leave them all, or leave `collapse` out",
-            );
-            return true;
-        }
-        false
-    }
-
-    fn check_clauses(&mut self, clauses: &Clauses, index: Option<&Ident>) {
-        let named = clauses.local.iter().map(|local| ("local", &local.name)).chain(
-            clauses.reduce.iter().filter(|r| r.place.is_name()).map(|r| ("reduce", &r.place.root)),
-        );
-        for (clause, name) in named {
-            if Some(name) == index {
-                self.report.error(
-                    name,
-                    format_args!("`{name}` is the loop's index"),
-                    format_args!("give what `{clause}` names another name"),
-                );
-            }
-        }
-        for local in &clauses.local {
-            if let Some(reduce) = clauses.reduce.iter().find(|r| r.place.root == local.name) {
-                self.report.error(
-                    &local.name,
-                    format_args!("`{}` is reduced as well", reduce.place),
-                    "a local is thrown away after the loop, a reduction's result is kept: choose one",
-                );
-            }
-            if let Some(own) = clauses.own.iter().find(|o| o.place.root == local.name) {
-                self.report.error(
-                    &local.name,
-                    format_args!("`{}` is owned as well", own.place),
-                    "give the local another name",
-                );
-            }
-        }
-        for own in &clauses.own {
-            if clauses.reduce.iter().any(|r| r.place == own.place) {
-                self.report.error(
-                    &own.expr,
-                    format_args!("`{}` is reduced as well", own.place),
-                    "iterations own parts of an array, or accumulate into all of it: choose one",
-                );
-            }
-        }
-    }
 }
 
 impl Pass for Analysis<'_> {
@@ -508,7 +294,9 @@ impl Pass for Analysis<'_> {
         let row = of_row(&index.index).map(|(first, _)| first);
         let kind = |depth| match judge(row.unwrap_or(&index.index), &self.cx, depth) {
             // A nest that is run as one owns elements.
-            Kind::Grid(..) if row.is_some() => Kind::Other(Why::Computed),
+            Kind::Grid(..) | Kind::Other(Why::Across(_) | Why::Without(_)) if row.is_some() => {
+                Kind::Other(Why::Computed)
+            }
             kind => kind,
         };
         let kinds = (1..=self.cx.depth()).map(kind).collect();
@@ -531,7 +319,7 @@ impl Pass for Analysis<'_> {
     }
 
     fn conditional(&mut self, expr: &mut Expr) -> bool {
-        reductions::conditional(self, expr)
+        extrema::conditional(self, expr)
     }
 
     fn exit(&mut self, expr: &mut Expr, _: Goes) {

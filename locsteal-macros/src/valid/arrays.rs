@@ -2,9 +2,11 @@
 
 use syn::Expr;
 
-use super::analysis::{Active, Event, Usage};
-use super::index::{Kind, Shift, Why};
+use super::events::{Active, Event, Usage};
+use super::index::{Kind, Why};
 use super::methods;
+use super::owned::{use_around, use_owned};
+use super::shared::use_shared;
 use super::walk::Mode;
 use super::{Owned, Read};
 use crate::attr::{self, Place};
@@ -75,6 +77,16 @@ pub(super) fn judge(active: &Active, depth: usize, report: &mut Report) -> Judge
         for array in
             owned.iter().filter(|owned| owned.chunks.is_none() && owned.coefficients.is_empty())
         {
+            let explained = |event: &Event| {
+                event.place == array.place
+                    && matches!(
+                        event.kind(depth),
+                        Some(Kind::Other(Why::Across(_) | Why::Without(_)))
+                    )
+            };
+            if active.events.iter().any(explained) {
+                continue;
+            }
             report.error(
                 &array.array,
                 format_args!("which element of `{}` an iteration of the joined loops owns is not clear", array.place),
@@ -117,10 +129,12 @@ fn infers(event: &Event, active: &Active, depth: usize) -> bool {
     match mode {
         Mode::Read => false,
         Mode::Write(_) | Mode::Borrow => true,
-        Mode::Method(name, _) if methods::is_mutating(&name.to_string()) => true,
-        Mode::Method(..) if event.is_of_row() => false,
+        Mode::Method { name, swaps, .. } if *swaps || methods::is_mutating(&name.to_string()) => {
+            true
+        }
+        Mode::Method { .. } if event.is_of_row() => false,
         // Whether the method changes the element is not known. Owning it does no harm if nothing else of the array is used.
-        Mode::Method(..) => {
+        Mode::Method { .. } => {
             event.mutable
                 && active
                     .events
@@ -146,414 +160,15 @@ fn coefficients(place: &Place, active: &Active, depth: usize) -> Vec<Expr> {
 }
 
 /// The array as it is written.
-fn written(event: &Event) -> String {
+pub(super) fn written(event: &Event) -> String {
     attr::tokens(&event.written)
-}
-
-fn use_owned(owned: &mut Owned, event: &Event, active: &Active, depth: usize, report: &mut Report) {
-    let name = &owned.place;
-    if active.index.is_none() {
-        return;
-    }
-    let i = active.indices();
-    let own = active.element(name, owned.rows);
-    if event.is_of_row() != owned.rows
-        && event.place == owned.place
-        && let Usage::Index { .. } = &event.usage
-    {
-        let (what, help) = match (&owned.chunks, owned.rows) {
-            (Some(_), _) => (
-                "chunks of its elements",
-                format!(
-                    "use one index, `{name}[{i} * m + j]`, or own it by row, `own({name}.rows())`"
-                ),
-            ),
-            (None, true) => {
-                ("rows", format!("use as many indices as it has axes: `{name}[[{i}, j]]`"))
-            }
-            (None, false) => ("elements", format!("use one index, `{name}[{i}]`")),
-        };
-        report.error(
-            &event.written,
-            format_args!("iterations own {what} of `{name}`, which this index does not choose"),
-            help,
-        );
-        return;
-    }
-    if owned.chunks.is_some() {
-        if event.place != owned.place {
-            report.error(
-                &event.written,
-                format_args!(
-                    "only elements of `{name}` can be used here, since iterations own it by chunks"
-                ),
-                format_args!(
-                    "bind what the body needs to a name before the loop: `let value = {};`",
-                    event.place
-                ),
-            );
-            return;
-        }
-        use_chunk(owned, event, &i, active.joined, report);
-        return;
-    }
-    let (index, kind) = match &event.usage {
-        Usage::Length if event.place == owned.place => return,
-        Usage::Index { index, .. } if event.place == owned.place => (index, event.kind(depth)),
-        Usage::Whole(Mode::Method(method, _))
-            if owned.rows
-                && event.place == owned.place
-                && OF_ROWS.contains(&method.to_string().as_str()) =>
-        {
-            return;
-        }
-        _ if owned.rows => {
-            report.error(
-                &event.written,
-                format_args!("iteration `{i}` owns the row `{own}` alone, not all of `{name}`"),
-                format_args!(
-                    "use its elements `{name}[[{i}, j]]`, or the whole row `{name}.row_mut({i})`; to read old values, copy them before \
-                     the loop: `let old = {name}.to_owned();`"
-                ),
-            );
-            return;
-        }
-        _ => {
-            report.error(
-                &event.written,
-                format_args!("iteration `{i}` owns `{own}` alone, not all of `{name}`"),
-                format_args!(
-                    "use `{own}` or `{name}.len()`; to read old values, copy them before the loop: `let old = \
-                     {name}.to_vec();`"
-                ),
-            );
-            return;
-        }
-    };
-    let why = match kind {
-        Some(Kind::Exact(_)) => {
-            owned.certain |= event.certain && !owned.rows;
-            return;
-        }
-        Some(Kind::Grid(_, coefficients)) if *coefficients == owned.coefficients => {
-            owned.certain |= event.certain;
-            return;
-        }
-        Some(Kind::Unknown) | None => return,
-        Some(Kind::Shifted(..) | Kind::Grid(..)) => Why::Computed,
-        Some(Kind::Other(why)) => why.clone(),
-    };
-    let element = written(event);
-    let copy = if owned.rows { "to_owned" } else { "to_vec" };
-    match why {
-        Why::Computed => report.error(
-            index,
-            format_args!("`{element}` belongs to another iteration, which may be changing it at this moment"),
-            format_args!(
-                "iteration `{i}` owns `{own}` alone; to read old values, copy them before the loop: `let old = \
-                 {name}.{copy}();`"
-            ),
-        ),
-        Why::Fixed if owned.rows => report.error(
-            index,
-            format_args!("`{element}` lies in the same row in every iteration, and that belongs to one of them at most"),
-            format_args!("iteration `{i}` owns `{own}` alone; copy the row before the loop, `let row = {name}.row(..).to_owned();`"),
-        ),
-        Why::Fixed => report.error(
-            index,
-            format_args!("`{element}` is the same element in every iteration, and belongs to one of them at most"),
-            format_args!(
-                "iteration `{i}` owns `{own}` alone; copy the element before the loop, or accumulate into a variable \
-                 with `reduce(..)`"
-            ),
-        ),
-        Why::Inner(j) if owned.rows => report.error(
-            index,
-            format_args!("`{element}` lies in rows of other iterations as `{j}` moves on"),
-            format_args!(
-                "iteration `{i}` owns `{own}` alone; to own columns, loop over `{name}.columns_mut()`"
-            ),
-        ),
-        Why::Inner(j) => report.error(
-            index,
-            format_args!("`{element}` belongs to other iterations as `{j}` moves on"),
-            format_args!(
-                "iteration `{i}` owns `{own}` alone; if it should own `m` elements, write `own({name}.chunks(m))`"
-            ),
-        ),
-        Why::Outer(outer) => report.error(
-            index,
-            format_args!("all iterations over `{i}` share `{element}`, the element of the outer loop's `{outer}`"),
-            "take it out of the inner loop, or accumulate into a variable with `reduce(..)`",
-        ),
-    }
-}
-
-/// Methods that mean the same of an iteration's row as of the array.
-const OF_ROWS: [&str; 8] = ["nrows", "ncols", "dim", "raw_dim", "shape", "ndim", "row", "row_mut"];
-
-/// An array is used that iterations own by chunks.
-fn use_chunk(owned: &Owned, event: &Event, i: &str, joined: bool, report: &mut Report) {
-    let name = &owned.place;
-    let whole = match &event.usage {
-        Usage::Index { index: Expr::Range(range), .. } => {
-            range.start.is_none() && range.end.is_none()
-        }
-        Usage::Index { .. } | Usage::Length | Usage::Again => false,
-        // These take the array's ordinary indices.
-        Usage::Whole(Mode::Method(method, _)) => {
-            !matches!(method.to_string().as_str(), "get" | "get_mut" | "swap")
-        }
-        Usage::Whole(_) => true,
-    };
-    if !whole {
-        return;
-    }
-    let size = owned.chunks.as_ref().map_or_else(
-        || "m".to_owned(),
-        |size| {
-            let text = attr::tokens(size);
-            if matches!(size, Expr::Path(_) | Expr::Lit(_) | Expr::Field(_)) {
-                text
-            } else {
-                format!("({text})")
-            }
-        },
-    );
-    let chunk = format!("{name}[{i} * {size}..({i} + 1) * {size}]");
-    let instead = match &event.usage {
-        Usage::Whole(Mode::Method(method, _)) => format!("{chunk}.{method}(..)"),
-        Usage::Whole(Mode::Borrow) => format!("&mut {chunk}"),
-        _ => chunk,
-    };
-    let help = if joined {
-        format!(
-            "use the elements of its chunk, `{name}[..]` with one of their indices or a range of them"
-        )
-    } else {
-        format!("write `{instead}`; where the last chunk is shorter, its end is `{name}.len()`")
-    };
-    report.error(
-        &event.written,
-        format_args!("iteration `{i}` owns a chunk of `{name}` alone, not all of it"),
-        help,
-    );
-}
-
-/// Something is used as a whole, of which iterations own a part.
-fn use_around(owned: &Owned, event: &Event, report: &mut Report) {
-    let (whole, part) = (&event.place, &owned.place);
-    report.error(
-        &event.written,
-        format_args!("`{whole}` cannot be used as a whole, since iterations own parts of `{part}`"),
-        format_args!(
-            "name the fields that the body needs, such as `{whole}.other`, or compute what it needs before the loop"
-        ),
-    );
-}
-
-fn use_shared(event: &Event, active: &Active, depth: usize, report: &mut Report) {
-    let place = &event.place;
-    // Constants are no variables; who writes a `static mut` has said `unsafe`.
-    if event.constant {
-        return;
-    }
-    let element = written(event);
-    match &event.usage {
-        Usage::Index { index, mode, .. } => {
-            match mode {
-                Mode::Write(_) | Mode::Borrow => {}
-                Mode::Method(name, _)
-                    if event.mutable && methods::is_mutating(&name.to_string()) => {}
-                Mode::Read | Mode::Method(..) => return,
-            }
-            let Some(i) = &active.index else {
-                if let Some(i) = &active.mutable_index {
-                    report.error(
-                        i,
-                        format_args!("`{i}` can change in the body, so it does not say which `{element}` an iteration owns"),
-                        format_args!("leave `mut` out, and change a copy: `let mut k = {i};`"),
-                    );
-                    return;
-                }
-                report.error(
-                    index,
-                    format_args!("iterations may not write `{element}`: the loop has no index that says which one owns it"),
-                    "loop over a range, `for i in 0..n`, or over `.enumerate()` with a pattern `(i, x)`",
-                );
-                return;
-            };
-            if active.joined {
-                report.error(
-                    index,
-                    format_args!("nothing says which iteration owns `{element}`"),
-                    format_args!(
-                        "iterations of joined loops own elements of a flat array, whose index is a sum such as `i * m + j`; for an \
-                         array of rows leave `collapse` out"
-                    ),
-                );
-                return;
-            }
-            shared_element(event, index, &i.to_string(), &element, depth, report);
-        }
-        Usage::Length => {}
-        Usage::Whole(_) | Usage::Again => {
-            let mode = match &event.usage {
-                Usage::Whole(mode) => mode,
-                _ => &Mode::Borrow,
-            };
-            let certain_to_write = match mode {
-                Mode::Write(_) | Mode::Borrow => true,
-                Mode::Method(name, _) => {
-                    event.mutable && place.is_name() && GROWING.contains(&name.to_string().as_str())
-                }
-                Mode::Read => false,
-            };
-            if !certain_to_write {
-                return;
-            }
-            if let Mode::Method(method, _) = mode {
-                report.error(
-                    &event.written,
-                    format_args!("`{place}` is shared by all iterations, so none can call `{place}.{method}(..)`"),
-                    format_args!(
-                        "make each participant its own with `local({place} = ..)`, join them with `reduce({place})`, or collect \
-                         one value per iteration: `let {place}: Vec<_> = for .. {{ .. }};`"
-                    ),
-                );
-            } else {
-                let operator = match mode {
-                    Mode::Write(Some(operator)) => operator.written(),
-                    _ => "+",
-                };
-                // A reference is reduced through: `*flag`.
-                let variable = match &event.written {
-                    written @ Expr::Unary(_) => attr::tokens(written),
-                    _ => place.to_string(),
-                };
-                let own = place.last();
-                report.error(
-                    &event.written,
-                    format_args!("`{place}` is shared by all iterations, so none can change it"),
-                    format_args!(
-                        "accumulate into it with `reduce({operator}: {variable})`, make each participant its own with \
-                         `local({own} = ..)`, or let iterations own an array's elements with `own(..)`"
-                    ),
-                );
-            }
-        }
-    }
-}
-
-/// Methods that no one calls on a variable declared `mut` unless to change it.
-const GROWING: [&str; 14] = [
-    "push",
-    "push_str",
-    "push_back",
-    "push_front",
-    "pop",
-    "insert",
-    "extend",
-    "append",
-    "clear",
-    "sort",
-    "sort_unstable",
-    "truncate",
-    "resize",
-    "retain",
-];
-
-fn shared_element(
-    event: &Event,
-    index: &Expr,
-    i: &str,
-    element: &str,
-    depth: usize,
-    report: &mut Report,
-) {
-    let name = &event.place;
-    let row = event.is_of_row();
-    let own = if row { format!("{name}[[{i}, j]]") } else { format!("{name}[{i}]") };
-    match event.kind(depth) {
-        Some(Kind::Shifted(_, shift)) => report.error(
-            index,
-            format_args!("iteration `{i}` does not own `{element}`"),
-            format_args!(
-                "an iteration owns the {} at exactly its index: shift the loop's range{}, and write `{own}`",
-                if row { "row" } else { "element" },
-                match shift {
-                    Shift::Number(by) if *by > 0 => format!(" by {by}"),
-                    _ => String::new(),
-                }
-            ),
-        ),
-        Some(Kind::Other(Why::Computed | Why::Fixed | Why::Inner(_)) | Kind::Unknown) | None if row => report.error(
-            index,
-            format_args!("nothing says which iteration owns `{element}`"),
-            format_args!("iteration `{i}` can own the row with its index, `{own}`; to own columns, loop over `{name}.columns_mut()`"),
-        ),
-        Some(Kind::Other(Why::Computed)) => report.error(
-            index,
-            format_args!("nothing says which iteration owns `{element}`"),
-            match chunk_size(index, i) {
-                Some(m) => format!(
-                    "if iteration `{i}` owns the elements from `{i} * {m}` to `({i} + 1) * {m}`, write `own({name}.chunks({m}))`"
-                ),
-                None => format!(
-                    "iteration `{i}` can own `{name}[{i}]`, or with `own({name}.chunks(m))` the elements from `{i} * m` to \
-                     `({i} + 1) * m`"
-                ),
-            },
-        ),
-        Some(Kind::Other(Why::Fixed)) => report.error(
-            index,
-            format_args!("every iteration would write `{element}`"),
-            "accumulate into a variable with `reduce(..)`, and write the element after the loop",
-        ),
-        Some(Kind::Other(Why::Inner(j))) => report.error(
-            index,
-            format_args!("every iteration would write `{element}`, for each `{j}`"),
-            format_args!(
-                "accumulate with `reduce(+: {name})`, or let iteration `{i}` own `m` elements with `own({name}.chunks(m))`"
-            ),
-        ),
-        Some(Kind::Other(Why::Outer(outer))) => report.error(
-            index,
-            format_args!("all iterations over `{i}` would write `{element}`, the element of the outer loop's `{outer}`"),
-            "accumulate into a variable with `reduce(..)` on the inner loop, and write the element after it",
-        ),
-        Some(Kind::Exact(_) | Kind::Grid(..)) => {}
-        Some(Kind::Unknown) | None => report.error(
-            index,
-            format_args!("two iterations may write the same `{element}`"),
-            format_args!(
-                "iteration `{i}` can own `{name}[{i}]`; to count or sum into elements chosen by data write `reduce(+: {name})`, \
-                 or use atomics"
-            ),
-        ),
-    }
-}
-
-/// `m` of an index `i * m + ..`.
-fn chunk_size(index: &Expr, i: &str) -> Option<String> {
-    match index {
-        Expr::Paren(paren) => chunk_size(&paren.expr, i),
-        Expr::Binary(binary) if matches!(binary.op, syn::BinOp::Add(_)) => {
-            chunk_size(&binary.left, i).or_else(|| chunk_size(&binary.right, i))
-        }
-        Expr::Binary(binary) if matches!(binary.op, syn::BinOp::Mul(_)) => {
-            let (left, right) = (attr::tokens(&binary.left), attr::tokens(&binary.right));
-            if left == i { Some(right) } else { (right == i).then_some(left) }
-        }
-        _ => None,
-    }
 }
 
 /// The arrays that each iteration is certain to read at its index, or at a fixed distance from it.
 fn reads(active: &Active, owned: &[Owned], depth: usize) -> Vec<Read> {
     let mut reads: Vec<Read> = Vec::new();
     for event in &active.events {
-        let Usage::Index { mode: Mode::Read | Mode::Method(..), row: false, .. } = &event.usage
+        let Usage::Index { mode: Mode::Read | Mode::Method { .. }, row: false, .. } = &event.usage
         else {
             continue;
         };

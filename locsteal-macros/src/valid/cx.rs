@@ -61,6 +61,8 @@ pub(crate) struct Binding {
     pub(crate) mutable: bool,
     /// Whether it is declared as a mutable reference.
     pub(crate) reference: bool,
+    /// Whether it is seen to hold numbers of a type that has some below zero.
+    pub(crate) signed: bool,
     pub(crate) means: Means,
 }
 
@@ -381,11 +383,19 @@ impl Cx {
     }
 
     fn bind_as(&mut self, name: &Ident, mutable: bool, reference: bool, means: Means) {
-        let binding =
-            Binding { name: name.to_string(), depth: self.depth, mutable, reference, means };
+        let name = name.to_string();
+        let binding = Binding { name, depth: self.depth, mutable, reference, signed: false, means };
         match self.scopes.last_mut() {
             Some(scope) => scope.push(binding),
             None => self.scopes.push(vec![binding]),
+        }
+    }
+
+    /// Says that what was bound last under this name holds numbers of a type that has some below zero.
+    pub(crate) fn mark_signed(&mut self, name: &Ident) {
+        let bindings = self.scopes.last_mut().into_iter().flatten().rev();
+        if let Some(binding) = bindings.into_iter().find(|binding| *name == binding.name) {
+            binding.signed = true;
         }
     }
 
@@ -480,6 +490,22 @@ impl Cx {
             _ => None,
         };
         self.scopes.iter().flatten().filter_map(level).max()
+    }
+
+    /// Whether it is the index of a loop of the innermost marked nest, and not of the innermost loop of it.
+    pub(crate) fn is_outer_of_nest(&self, binding: &Binding) -> bool {
+        match binding.means {
+            Means::Nested(nest, level) if nest == self.depth => {
+                self.levels(nest).is_some_and(|levels| level + 1 < levels)
+            }
+            _ => false,
+        }
+    }
+
+    /// The index of one of the loops that are joined at this depth.
+    pub(crate) fn name_of_level(&self, depth: usize, level: usize) -> Option<String> {
+        let is_it = |binding: &&Binding| matches!(binding.means, Means::Nested(nest, at) if nest == depth && at == level);
+        self.scopes.iter().flatten().find(is_it).map(|binding| binding.name.clone())
     }
 
     /// Whether the name is declared outside of the innermost marked loop: the loop's code would capture it. A name that

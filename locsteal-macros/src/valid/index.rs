@@ -40,6 +40,10 @@ pub(crate) enum Why {
     Inner(String),
     /// It is the index of a marked loop further out.
     Outer(String),
+    /// It goes along this index of a nest that is run as one, which is not that of the innermost loop.
+    Across(String),
+    /// It is the same for all values of this index of a nest that is run as one.
+    Without(String),
 }
 
 /// The parts of an index of several axes, `[i, j]` or `(i, j)`: the first, which chooses the row, and the others.
@@ -60,6 +64,9 @@ pub(crate) fn of_row(index: &Expr) -> Option<(&Expr, Vec<&Expr>)> {
 pub(crate) fn judge(expr: &Expr, cx: &Cx, depth: usize) -> Kind {
     if let Some(coefficients) = linear(expr, cx, depth) {
         return Kind::Grid(depth, coefficients);
+    }
+    if let Some(why) = no_grid(expr, cx, depth) {
+        return Kind::Other(why);
     }
     match expr {
         Expr::Paren(paren) => judge(&paren.expr, cx, depth),
@@ -160,6 +167,21 @@ fn linear(expr: &Expr, cx: &Cx, depth: usize) -> Option<Vec<Expr>> {
     let mut coefficients: Vec<Expr> = coefficients.into_iter().collect::<Option<_>>()?;
     coefficients.pop();
     Some(coefficients)
+}
+
+/// Why a sum of indices of the nest at `depth` says of no iteration that it owns an element.
+fn no_grid(expr: &Expr, cx: &Cx, depth: usize) -> Option<Why> {
+    let levels = cx.levels(depth)?;
+    let terms = terms(expr, cx, depth)?;
+    let name = |level| cx.name_of_level(depth, level);
+    if let Some(missing) = (0..levels).find(|level| terms.iter().all(|(at, _)| at != level)) {
+        return name(missing).map(Why::Without);
+    }
+    let mut alone = terms.iter().filter(|(_, factors)| factors.is_empty());
+    match (alone.next(), alone.next(), terms.len() == levels) {
+        (Some((level, _)), None, true) => name(*level).map(Why::Across),
+        _ => None,
+    }
 }
 
 /// A sum of products, each of one index of the nest and of factors that stay the same.

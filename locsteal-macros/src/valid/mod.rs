@@ -6,13 +6,20 @@
 
 mod analysis;
 pub(crate) mod arrays;
+mod clauses;
 pub(crate) mod cx;
+mod events;
+mod extrema;
 pub(crate) mod index;
+mod joined;
 mod leaks;
 pub(crate) mod macros;
 mod methods;
+mod owned;
 mod reductions;
 pub(crate) mod rows;
+mod shared;
+mod signed;
 pub(crate) mod source;
 pub(crate) mod walk;
 
@@ -80,6 +87,7 @@ pub(crate) struct Read {
 }
 
 /// A variable that the loop reduces.
+#[derive(Clone)]
 pub(crate) struct Reduction {
     pub(crate) place: Place,
     pub(crate) variable: Expr,
@@ -90,6 +98,8 @@ pub(crate) struct Reduction {
     pub(crate) subtracts: bool,
     /// Whether the loop around this one reduces it as well.
     pub(crate) again: bool,
+    /// The places of `reduce(max: (value, along))`, if it is of one of them: the first of them is compared, the others go along.
+    pub(crate) group: Vec<Place>,
     /// How many indices stand behind the variable where it is accumulated into: 0 for `v += ..`, 1 for `v[k] += ..`.
     pub(crate) indices: usize,
 }
@@ -124,6 +134,7 @@ impl Function<'_> {
                         matches!(&*typed.ty, Type::Reference(r) if r.mutability.is_some());
                     let pat: &Pat = &typed.pat;
                     cx.bind_names(pat, reference, &Means::Value);
+                    signed::note_type(&mut cx, pat, &typed.ty);
                 }
             }
         }

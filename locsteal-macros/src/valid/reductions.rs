@@ -5,10 +5,11 @@ use std::collections::HashSet;
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::visit_mut::{self, VisitMut};
-use syn::{BinOp, Block, Expr, ExprIf, Macro, Stmt};
+use syn::{BinOp, Block, Expr, Macro};
 
-use super::analysis::{Active, Analysis, Usage};
+use super::analysis::Analysis;
 use super::cx::Cx;
+use super::events::{Active, Usage};
 use super::walk::{self, Mode};
 use super::{Reduction, macros};
 use crate::attr::{Clauses, Operator, Place, tokens};
@@ -28,7 +29,8 @@ pub(super) fn of(
             let mut seen =
                 Seen { place: &reduce.place, indices: 0, subtracts: false, parts: false };
             seen.visit_block_mut(body);
-            let indices = if reduce.operator == Operator::Combine { 0 } else { seen.indices };
+            let whole = reduce.operator == Operator::Combine || !reduce.group.is_empty();
+            let indices = if whole { 0 } else { seen.indices };
             // What a reference refers to is reduced, not the reference.
             let reference = cx.find(&reduce.place.root).is_some_and(|binding| binding.reference);
             let variable: Expr = match &reduce.expr {
@@ -40,7 +42,10 @@ pub(super) fn of(
             let again = outer.filter(captured).and_then(|outer| {
                 outer.reductions.iter().find(|outer| outer.place.contains(&reduce.place))
             });
-            let subtracts = reduce.operator == Operator::Add && seen.subtracts && !seen.parts;
+            let signed = reduce.place.is_name()
+                && cx.find(&reduce.place.root).is_some_and(|binding| binding.signed);
+            let subtracts =
+                reduce.operator == Operator::Add && seen.subtracts && !seen.parts && !signed;
             Reduction {
                 place: reduce.place.clone(),
                 renamed: !matches!(&variable, Expr::Path(_)),
@@ -48,6 +53,7 @@ pub(super) fn of(
                 operator: reduce.operator,
                 subtracts: again.map_or(subtracts, |again| again.subtracts),
                 again: again.is_some(),
+                group: reduce.group.clone(),
                 indices,
             }
         })
@@ -111,15 +117,15 @@ impl Analysis<'_> {
         reductions.is_some_and(|all| all.iter().any(|r| r.subtracts && r.place.contains(&place)))
     }
 
-    /// The operator with which the innermost marked loop reduces what the expression names, or an element of it.
-    fn reduced(&mut self, expr: &Expr) -> Option<Operator> {
+    /// How the innermost marked loop reduces what the expression names, or an element of it.
+    pub(super) fn reduction(&self, expr: &Expr) -> Option<&Reduction> {
         let place = Place::of(element(expr).0)?;
         let depth = self.cx.depth();
         if depth == 0 || !self.cx.is_captured(&place.root, depth) {
             return None;
         }
         let active = self.active.last()?;
-        active.reductions.iter().find(|r| r.place.contains(&place)).map(|r| r.operator)
+        active.reductions.iter().find(|r| r.place.contains(&place))
     }
 
     /// A reduced variable is used in another way than to accumulate into it.
@@ -128,13 +134,14 @@ impl Analysis<'_> {
             .active
             .last()
             .and_then(|active| active.reductions.iter().find(|r| r.place.contains(place)))
+            .cloned()
         else {
             return;
         };
-        let (operator, name) = (reduction.operator, reduction.place.clone());
-        if operator == Operator::Combine {
+        if reduction.operator == Operator::Combine {
+            let name = &reduction.place;
             let (Usage::Whole(mode) | Usage::Index { mode, .. }) = usage else { return };
-            if let Mode::Method(method, false) = mode
+            if let Mode::Method { name: method, dropped: false, .. } = mode
                 && TELLING.contains(&method.to_string().as_str())
             {
                 self.report.error(
@@ -147,13 +154,10 @@ impl Analysis<'_> {
             }
             return;
         }
-        self.report_read(operator, &name, written);
-    }
-
-    fn report_read(&mut self, operator: Operator, name: &Place, at: &impl ToTokens) {
-        let how = accumulations(operator, &name.to_string());
+        let name = &reduction.place;
+        let how = accumulations(&reduction, &name.to_string());
         self.report.error(
-            at,
+            written,
             format_args!("`{name}` has no value before the loop has ended: each participant accumulates for itself"),
             format_args!("in the body only accumulate into it, {how}, and read it after the loop"),
         );
@@ -192,8 +196,8 @@ impl Analysis<'_> {
         let mut reductions = active.reductions.iter();
         let found = if includes { reductions.next() } else { reductions.find(given) };
         let Some(reduction) = found else { return };
-        let (name, operator) = (reduction.place.clone(), reduction.operator);
-        let how = accumulations(operator, &name.to_string());
+        let name = reduction.place.clone();
+        let how = accumulations(reduction, &name.to_string());
         let path = tokens(&mac.path);
         self.report.error(
             &mac.path,
@@ -209,12 +213,20 @@ impl Analysis<'_> {
             return;
         };
         let (operator, name) = (outer.operator, outer.place.clone());
-        if operator != inner.operator && self.cx.is_captured(&name.root, self.cx.depth()) {
+        let alike = operator == inner.operator && outer.group == inner.group;
+        let written = match outer.group.as_slice() {
+            [] => name.to_string(),
+            group => {
+                let names: Vec<String> = group.iter().map(ToString::to_string).collect();
+                format!("({})", names.join(", "))
+            }
+        };
+        if !alike && self.cx.is_captured(&name.root, self.cx.depth()) {
             self.report.error(
                 &inner.variable,
                 format_args!("the loop around this one reduces `{name}` in another way"),
                 format_args!(
-                    "give both loops the same operator, `reduce({}: {name})`",
+                    "give both loops the same operator, `reduce({}: {written})`",
                     operator.written()
                 ),
             );
@@ -222,7 +234,7 @@ impl Analysis<'_> {
     }
 
     /// Walks the indices of an element of a reduced variable.
-    fn walk_indices(&mut self, expr: &mut Expr) {
+    pub(super) fn walk_indices(&mut self, expr: &mut Expr) {
         match expr {
             Expr::Index(index) => {
                 self.walk_indices(&mut index.expr);
@@ -234,17 +246,22 @@ impl Analysis<'_> {
         }
     }
 
-    fn report_operator(&mut self, expr: &Expr, operator: Operator, target: &Expr) {
+    pub(super) fn report_operator(
+        &mut self,
+        at: &impl ToTokens,
+        reduction: &Reduction,
+        target: &Expr,
+    ) {
         let name = tokens(target);
         self.report.error(
-            expr,
+            at,
             format_args!(
                 "`{name}` is reduced with `{}`, and this does something else with it",
-                operator.written()
+                reduction.operator.written()
             ),
             format_args!(
                 "accumulate {}, or change the operator in `reduce(..)`",
-                accumulations(operator, &name)
+                accumulations(reduction, &name)
             ),
         );
     }
@@ -322,7 +339,13 @@ pub(super) fn resembles(assign: &syn::ExprAssign) -> Option<Operator> {
 }
 
 /// How one accumulates with an operator, in words.
-fn accumulations(operator: Operator, name: &str) -> String {
+pub(super) fn accumulations(reduction: &Reduction, name: &str) -> String {
+    let operator = reduction.operator;
+    if let [value, along @ ..] = reduction.group.as_slice() {
+        let better = if operator == Operator::Max { ">" } else { "<" };
+        let along: String = along.iter().map(|place| format!(" {place} = ..;")).collect();
+        return format!("as in `if x {better} {value} {{ {value} = x;{along} }}`");
+    }
     match operator {
         Operator::Add => format!("as in `{name} += ..`"),
         Operator::Mul => format!("as in `{name} *= ..`"),
@@ -348,7 +371,8 @@ pub(super) fn assignment(analysis: &mut Analysis<'_>, expr: &mut Expr) -> bool {
         Expr::Binary(binary) => (*binary.left).clone(),
         _ => return false,
     };
-    let Some(operator) = analysis.reduced(&target) else { return false };
+    let Some(reduction) = analysis.reduction(&target).cloned() else { return false };
+    let operator = reduction.operator;
     if operator == Operator::Combine {
         // Whatever the type offers.
         return false;
@@ -357,7 +381,7 @@ pub(super) fn assignment(analysis: &mut Analysis<'_>, expr: &mut Expr) -> bool {
     match expr {
         Expr::Binary(binary) => {
             if !accumulates(&binary.op, operator) {
-                analysis.report_operator(&whole, operator, &target);
+                analysis.report_operator(&whole, &reduction, &target);
             }
             walk::walk(analysis, &mut binary.right);
             analysis.walk_indices(&mut binary.left);
@@ -374,7 +398,12 @@ pub(super) fn assignment(analysis: &mut Analysis<'_>, expr: &mut Expr) -> bool {
                 );
             }
             match operand(&mut assign.right, &target, operator) {
-                Some(operand) => walk::walk(analysis, operand),
+                Some(operand) => {
+                    walk::walk(analysis, operand);
+                    if !reduction.group.is_empty() {
+                        analysis.report_operator(&whole, &reduction, &target);
+                    }
+                }
                 None => {
                     // `v = false` in a loop that asks whether all are true, and the like.
                     let absorbing = match (operator, &*assign.right) {
@@ -384,7 +413,7 @@ pub(super) fn assignment(analysis: &mut Analysis<'_>, expr: &mut Expr) -> bool {
                         _ => false,
                     };
                     if !absorbing {
-                        analysis.report_operator(&whole, operator, &target);
+                        analysis.report_operator(&whole, &reduction, &target);
                         walk::walk(analysis, &mut assign.right);
                     }
                 }
@@ -478,87 +507,4 @@ fn picks(name: &str, operator: Operator) -> bool {
         Operator::Mul => name == "mul",
         _ => false,
     }
-}
-
-/// `if x > v { v = x; }`; true if that is what it is.
-pub(super) fn conditional(analysis: &mut Analysis<'_>, expr: &mut Expr) -> bool {
-    let Expr::If(if_) = expr else { return false };
-    if if_.else_branch.is_some() {
-        return false;
-    }
-    let Some((mut value, target, greater, strict)) = comparison(if_) else { return false };
-    let Some(operator @ (Operator::Min | Operator::Max)) = analysis.reduced(&target) else {
-        return false;
-    };
-    let condition = (*if_.cond).clone();
-    let [stmt] = if_.then_branch.stmts.as_mut_slice() else { return false };
-    let Stmt::Expr(Expr::Assign(assign), _) = stmt else { return false };
-    let same = tokens(bare(&assign.right)) == tokens(bare(&value));
-    if tokens(&assign.left) != tokens(&target) || !(same || is_clone(&assign.right, &value)) {
-        return false;
-    }
-    if greater != (operator == Operator::Max) {
-        let whole = (*assign).clone();
-        analysis.report_operator(&Expr::Assign(whole), operator, &target);
-    } else if !strict {
-        let (name, better) = (tokens(&target), if greater { ">" } else { "<" });
-        analysis.report.error(
-            &condition,
-            format_args!("of values that are equal this keeps the last, and `reduce({}: {name})` the first", operator.written()),
-            format_args!(
-                "write `if {} {better} {name}`; if the last is meant, reduce a type that implements `Reduce`",
-                tokens(&value)
-            ),
-        );
-    }
-    if !same {
-        walk::walk(analysis, &mut value);
-    }
-    walk::walk(analysis, &mut assign.right);
-    analysis.walk_indices(&mut assign.left);
-    true
-}
-
-/// Whether the expression is `x.clone()`, where the value is `x` or `*x`.
-fn is_clone(expr: &Expr, value: &Expr) -> bool {
-    let Expr::MethodCall(call) = bare(expr) else { return false };
-    let value = match bare(value) {
-        Expr::Unary(unary) if matches!(unary.op, syn::UnOp::Deref(_)) => bare(&unary.expr),
-        value => value,
-    };
-    let cloned = match bare(&call.receiver) {
-        Expr::Unary(unary) if matches!(unary.op, syn::UnOp::Deref(_)) => bare(&unary.expr),
-        cloned => cloned,
-    };
-    call.method == "clone" && call.args.is_empty() && tokens(cloned) == tokens(value)
-}
-
-/// An expression without the parentheses around it: those of `if (i as f64) < lo { lo = i as f64; }`.
-fn bare(expr: &Expr) -> &Expr {
-    match expr {
-        Expr::Paren(paren) => bare(&paren.expr),
-        Expr::Group(group) => bare(&group.expr),
-        expr => expr,
-    }
-}
-
-/// `x > v` as the value, the variable, whether the value is the greater one, and whether it must not be equal.
-fn comparison(if_: &ExprIf) -> Option<(Expr, Expr, bool, bool)> {
-    let Expr::Binary(binary) = &*if_.cond else { return None };
-    let (greater, strict) = match binary.op {
-        BinOp::Gt(_) => (true, true),
-        BinOp::Ge(_) => (true, false),
-        BinOp::Lt(_) => (false, true),
-        BinOp::Le(_) => (false, false),
-        _ => return None,
-    };
-    let [Stmt::Expr(Expr::Assign(assign), _)] = if_.then_branch.stmts.as_slice() else {
-        return None;
-    };
-    let target = tokens(&assign.left);
-    let (left, right) = ((*binary.left).clone(), (*binary.right).clone());
-    if tokens(&right) == target {
-        return Some((left, right, greater, strict));
-    }
-    (tokens(&left) == target).then_some((right, left, !greater, strict))
 }

@@ -10,8 +10,9 @@ use proc_macro2::Ident;
 use quote::ToTokens;
 use syn::{BinOp, Expr, ExprForLoop, Pat, RangeLimits};
 
-use super::analysis::Active;
+use super::Owned;
 use super::cx::{Cx, is_constant};
+use super::events::Active;
 use super::walk::Mode;
 use crate::attr::Place;
 
@@ -57,6 +58,26 @@ struct Use {
     certain: bool,
 }
 
+impl Use {
+    /// Whether it reads an element of an array that is behind no pointer, and no constant.
+    fn only_reads(&self) -> bool {
+        !self.writes
+            && !is_constant(&self.place.root)
+            && !matches!(self.array, Some(Expr::Paren(_) | Expr::Unary(_)))
+    }
+}
+
+impl Row {
+    fn new(used: &Use, array: &Expr, terms: &[Term], owned: bool) -> Self {
+        Self { place: used.place.clone(), array: array.clone(), terms: terms.to_vec(), owned }
+    }
+
+    /// Whether a use is one of this row, where its index adds these terms.
+    fn is_of(&self, used: &Use, terms: &[Term]) -> bool {
+        self.place == used.place && key(&self.terms) == key(terms)
+    }
+}
+
 impl Serial {
     pub(super) fn new(loop_: &ExprForLoop, number: usize, cx: &Cx) -> Self {
         let variable = variable(loop_).filter(|_| cx.depth() > 0);
@@ -68,6 +89,31 @@ impl Serial {
             uses: Vec::new(),
             opaque: HashSet::new(),
         }
+    }
+
+    /// The innermost loop of a nest that is run as one, with this variable in `scope`: it goes along arrays within each row.
+    pub(super) fn of_nest(number: usize, variable: Option<Ident>, scope: usize, cx: &Cx) -> Self {
+        Self {
+            number,
+            variable,
+            scope,
+            depth: cx.depth(),
+            uses: Vec::new(),
+            opaque: HashSet::new(),
+        }
+    }
+
+    /// The arrays that the innermost loop of a nest reads along its rows.
+    pub(super) fn reads(&self, owned: &[Owned]) -> Vec<Row> {
+        let mut rows: Vec<Row> = Vec::new();
+        for used in self.uses.iter().filter(|used| used.certain && used.only_reads()) {
+            let (Some(terms), Some(array)) = (&used.terms, &used.array) else { continue };
+            let own = owned.iter().any(|own| own.place.contains(&used.place));
+            if !own && !rows.iter().any(|row| row.is_of(used, terms)) {
+                rows.push(Row::new(used, array, terms, false));
+            }
+        }
+        rows
     }
 
     pub(super) fn number(&self) -> usize {
@@ -127,21 +173,11 @@ impl Serial {
                             .iter()
                             .all(|other| if same(other) { alike(other) } else { !around(other) })
                 }
-                None => {
-                    !used.writes
-                        && !is_constant(&used.place.root)
-                        && !matches!(array, Expr::Paren(_) | Expr::Unary(_))
-                }
+                None => used.only_reads(),
             };
-            let known =
-                rows.iter().any(|row| row.place == used.place && key(&row.terms) == key(terms));
+            let known = rows.iter().any(|row| row.is_of(used, terms));
             if used.certain && fits && !known {
-                rows.push(Row {
-                    place: used.place.clone(),
-                    array: array.clone(),
-                    terms: terms.clone(),
-                    owned: own.is_some(),
-                });
+                rows.push(Row::new(used, array, terms, own.is_some()));
             }
         }
         rows
@@ -256,7 +292,12 @@ fn is_fixed(expr: &Expr, scope: usize, cx: &Cx) -> bool {
             match cx.find_in_scope(&place.root) {
                 // What the marked loop captures, nobody changes.
                 Some((_, binding)) if binding.depth < cx.depth() => true,
-                Some((at, binding)) => at < scope && !binding.mutable && place.is_name(),
+                // So are the indices of outer loops that are joined, within a row.
+                Some((at, binding)) => {
+                    (at < scope || cx.is_outer_of_nest(binding))
+                        && !binding.mutable
+                        && place.is_name()
+                }
                 None => is_constant(&place.root) && place.is_name(),
             }
         }

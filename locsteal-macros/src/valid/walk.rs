@@ -3,14 +3,21 @@
 //! A [`Pass`] is told of what matters to the language: places and how they are used, exits, marked loops. It can put
 //! something else in the place of what it is shown.
 
-use proc_macro2::Ident;
-use syn::{Attribute, Block, Expr, ExprClosure, ExprForLoop, Item, Local, Macro, Pat, Stmt, Type};
+mod blocks;
+mod macros;
+mod statements;
 
-use super::cx::{Control, Cx, Exit, Goes, Means};
-use super::index::{Kind, judge};
-use super::{macros, methods, reductions};
-use crate::ast::mark_of;
+use proc_macro2::Ident;
+use syn::{Expr, Item, Local, Macro, Type};
+
+use super::cx::{Control, Cx, Exit, Goes};
+use super::{methods, reductions};
 use crate::attr::{Operator, Place};
+use blocks::walk_block_like;
+pub(crate) use blocks::walk_for;
+use macros::walk_macro;
+use statements::walk_dropped;
+pub(crate) use statements::{walk_block, walk_stmts};
 
 /// How a place is used.
 #[derive(Clone, Debug)]
@@ -20,8 +27,14 @@ pub(crate) enum Mode {
     Write(Option<Operator>),
     /// `&mut` is taken of it.
     Borrow,
-    /// This method is called on it, which may need it mutable; whether its value is thrown away.
-    Method(Ident, bool),
+    /// This method is called on it, which may need it mutable.
+    Method {
+        name: Ident,
+        /// Whether its value is thrown away.
+        dropped: bool,
+        /// Whether it is `swap(a, b)` of two elements.
+        swaps: bool,
+    },
 }
 
 /// What goes through a function.
@@ -68,149 +81,8 @@ pub(crate) trait Pass: Sized {
     fn item(&mut self, item: &mut Item);
 }
 
-pub(crate) fn walk_block<P: Pass>(pass: &mut P, block: &mut Block) {
-    pass.cx().open();
-    walk_stmts(pass, &mut block.stmts);
-    pass.cx().close();
-}
-
-pub(crate) fn walk_stmts<P: Pass>(pass: &mut P, stmts: &mut [Stmt]) {
-    pass.cx().bind_items(stmts);
-    for stmt in stmts {
-        if is_conditional(stmt) {
-            // It may be left out when compiling.
-            let names = match &*stmt {
-                Stmt::Local(local) => super::source::names(&local.pat),
-                Stmt::Macro(mac) => macros::names(mac.mac.tokens.clone()).into_iter().collect(),
-                _ => Vec::new(),
-            };
-            branch(pass, |pass| {
-                pass.cx().open();
-                walk_stmt(pass, stmt);
-                pass.cx().close();
-            });
-            pass.cx().cloud(names);
-            continue;
-        }
-        walk_stmt(pass, stmt);
-    }
-}
-
-/// Whether a statement is compiled only under a condition.
-fn is_conditional(stmt: &Stmt) -> bool {
-    let attributes: &[Attribute] = match stmt {
-        Stmt::Local(local) => &local.attrs,
-        Stmt::Macro(mac) => &mac.attrs,
-        Stmt::Expr(expr, _) => first_attributes(expr),
-        Stmt::Item(_) => &[],
-    };
-    attributes.iter().any(|attribute| attribute.path().is_ident("cfg"))
-}
-
-/// The attributes before an expression, which stand at the first operand.
-fn first_attributes(expr: &Expr) -> &[Attribute] {
-    match expr {
-        Expr::Assign(e) => first_attributes(&e.left),
-        Expr::Binary(e) => first_attributes(&e.left),
-        Expr::Cast(e) => first_attributes(&e.expr),
-        Expr::Block(e) => &e.attrs,
-        Expr::Break(e) => &e.attrs,
-        Expr::Call(e) => &e.attrs,
-        Expr::Continue(e) => &e.attrs,
-        Expr::Field(e) => &e.attrs,
-        Expr::ForLoop(e) => &e.attrs,
-        Expr::If(e) => &e.attrs,
-        Expr::Index(e) => &e.attrs,
-        Expr::Loop(e) => &e.attrs,
-        Expr::Macro(e) => &e.attrs,
-        Expr::Match(e) => &e.attrs,
-        Expr::MethodCall(e) => &e.attrs,
-        Expr::Paren(e) => &e.attrs,
-        Expr::Path(e) => &e.attrs,
-        Expr::Return(e) => &e.attrs,
-        Expr::Try(e) => &e.attrs,
-        Expr::Unary(e) => &e.attrs,
-        Expr::Unsafe(e) => &e.attrs,
-        Expr::While(e) => &e.attrs,
-        _ => &[],
-    }
-}
-
-fn walk_stmt<P: Pass>(pass: &mut P, stmt: &mut Stmt) {
-    match stmt {
-        Stmt::Local(local) => walk_local(pass, local),
-        Stmt::Item(item) => pass.item(item),
-        Stmt::Expr(expr, semi) => {
-            if semi.is_some() {
-                walk_dropped(pass, expr);
-            } else {
-                walk(pass, expr);
-            }
-        }
-        Stmt::Macro(mac) => {
-            walk_macro(pass, &mut mac.mac);
-            if macros::arguments(&mac.mac, pass.cx()).is_none() {
-                pass.cx().cloud(macros::names(mac.mac.tokens.clone()));
-            }
-        }
-    }
-}
-
-/// Walks something whose value is thrown away.
-fn walk_dropped<P: Pass>(pass: &mut P, expr: &mut Expr) {
-    let Expr::MethodCall(call) = expr else { return walk(pass, expr) };
-    let changes = methods::is_mutating(&call.method.to_string());
-    pass.cx().drop_value();
-    walk(pass, expr);
-    // It may be there for not coming back.
-    if !changes {
-        pass.cx().may_diverge();
-    }
-}
-
-fn walk_local<P: Pass>(pass: &mut P, local: &mut Local) {
-    let mark = match local.init.as_ref().map(|init| &*init.expr) {
-        Some(Expr::ForLoop(expr)) => mark_of(&expr.attrs),
-        _ => None,
-    };
-    if let Some(mark) = mark {
-        pass.yielding(local, mark);
-        pass.cx().bind_pattern(&local.pat);
-        return;
-    }
-    let mut means = Means::Value;
-    let mut mutable = false;
-    if let Some(init) = &mut local.init {
-        let depth = pass.cx().depth();
-        if depth > 0 {
-            means = match judge(&init.expr, pass.cx(), depth) {
-                Kind::Unknown => Means::Value,
-                kind => Means::Alias(kind),
-            };
-        }
-        mutable =
-            matches!(&*init.expr, Expr::Reference(reference) if reference.mutability.is_some());
-        if matches!(local.pat, Pat::Wild(_)) {
-            walk_dropped(pass, &mut init.expr);
-        } else {
-            walk(pass, &mut init.expr);
-        }
-        if let Some((_, diverge)) = &mut init.diverge {
-            let exits = pass.cx().exits();
-            branch(pass, |pass| walk(pass, diverge));
-            if pass.cx().exits() == exits {
-                // It does not come back, in a way that cannot be seen.
-                pass.cx().exit_all();
-            }
-            pass.cx().bind_case(&local.pat, mutable);
-            return;
-        }
-    }
-    pass.cx().bind_names(&local.pat, mutable, &means);
-}
-
 /// Walks something that is not run in every iteration.
-fn branch<P: Pass>(pass: &mut P, inside: impl FnOnce(&mut P)) {
+pub(super) fn branch<P: Pass>(pass: &mut P, inside: impl FnOnce(&mut P)) {
     pass.cx().enter_branch();
     inside(pass);
     pass.cx().leave_branch();
@@ -298,7 +170,8 @@ pub(crate) fn walk<P: Pass>(pass: &mut P, expr: &mut Expr) {
                 pass.length(expr, &place);
                 return;
             }
-            let mode = Mode::Method(call.method.clone(), dropped);
+            let swaps = methods::swaps_elements(call);
+            let mode = Mode::Method { name: call.method.clone(), dropped, swaps };
             walk_place(pass, &mut call.receiver, &mode);
             call.args.iter_mut().for_each(|e| walk(pass, e));
         }
@@ -357,116 +230,6 @@ pub(crate) fn walk<P: Pass>(pass: &mut P, expr: &mut Expr) {
         Expr::Macro(mac) => walk_macro(pass, &mut mac.mac),
         _ => walk_block_like(pass, expr),
     }
-}
-
-/// Expressions that hold blocks.
-fn walk_block_like<P: Pass>(pass: &mut P, expr: &mut Expr) {
-    match expr {
-        Expr::Block(block) => {
-            let label = block.label.as_ref().map(|label| label.name.ident.to_string());
-            pass.cx().enter(Control::Block { label });
-            walk_block(pass, &mut block.block);
-            pass.cx().leave();
-        }
-        Expr::Unsafe(block) => {
-            pass.cx().enter_unsafe();
-            walk_block(pass, &mut block.block);
-            pass.cx().leave_unsafe();
-        }
-        Expr::Const(block) => body(pass, None, |pass| walk_block(pass, &mut block.block)),
-        Expr::TryBlock(block) => {
-            pass.cx().enter(Control::Try);
-            branch(pass, |pass| walk_block(pass, &mut block.block));
-            pass.cx().leave();
-        }
-        Expr::Async(block) => body(pass, None, |pass| walk_block(pass, &mut block.block)),
-        Expr::Closure(closure) => walk_closure(pass, closure),
-        Expr::If(_) => {
-            // What the condition binds is seen in the first branch only.
-            pass.cx().open();
-            if pass.conditional(expr) {
-                pass.cx().close();
-                return;
-            }
-            let Expr::If(if_) = expr else { return pass.cx().close() };
-            walk(pass, &mut if_.cond);
-            branch(pass, |pass| walk_block(pass, &mut if_.then_branch));
-            pass.cx().close();
-            if let Some((_, otherwise)) = &mut if_.else_branch {
-                branch(pass, |pass| walk(pass, otherwise));
-            }
-        }
-        Expr::Match(match_) => {
-            walk(pass, &mut match_.expr);
-            for arm in &mut match_.arms {
-                branch(pass, |pass| {
-                    pass.cx().open();
-                    pass.cx().bind_case(&arm.pat, false);
-                    if let Pat::Guard(guarded) = &mut arm.pat {
-                        walk(pass, &mut guarded.guard);
-                    }
-                    walk(pass, &mut arm.body);
-                    pass.cx().close();
-                });
-            }
-        }
-        Expr::ForLoop(loop_) => {
-            if let Some(mark) = mark_of(&loop_.attrs) {
-                pass.marked(expr, mark);
-                return;
-            }
-            pass.serial(expr);
-        }
-        Expr::While(loop_) => {
-            let label = loop_.label.as_ref().map(|label| label.name.ident.to_string());
-            pass.cx().enter(Control::Loop { label, round: false });
-            branch(pass, |pass| {
-                pass.cx().open();
-                walk(pass, &mut loop_.cond);
-                walk_block(pass, &mut loop_.body);
-                pass.cx().close();
-            });
-            pass.cx().leave();
-        }
-        Expr::Loop(loop_) => {
-            let label = loop_.label.as_ref().map(|label| label.name.ident.to_string());
-            pass.cx().enter(Control::Loop { label, round: false });
-            branch(pass, |pass| walk_block(pass, &mut loop_.body));
-            pass.cx().leave();
-        }
-        _ => {}
-    }
-}
-
-/// A serial loop; true if an iteration may leave it.
-pub(crate) fn walk_for<P: Pass>(pass: &mut P, loop_: &mut ExprForLoop) -> bool {
-    walk(pass, &mut loop_.expr);
-    let label = loop_.label.as_ref().map(|label| label.name.ident.to_string());
-    pass.cx().enter(Control::Loop { label, round: true });
-    let mut leaves = false;
-    branch(pass, |pass| {
-        pass.cx().begin_round(false);
-        pass.cx().open();
-        pass.cx().bind_names(&loop_.pat, false, &Means::InnerIndex);
-        walk_block(pass, &mut loop_.body);
-        pass.cx().close();
-        leaves = pass.cx().end_round();
-    });
-    pass.cx().leave();
-    leaves
-}
-
-fn walk_closure<P: Pass>(pass: &mut P, closure: &mut ExprClosure) {
-    let returns = match &closure.output {
-        syn::ReturnType::Type(_, ty) => Some(ty.clone()),
-        syn::ReturnType::Default => None,
-    };
-    body(pass, returns, |pass| {
-        for input in &closure.inputs {
-            pass.cx().bind_pattern(input);
-        }
-        walk(pass, &mut closure.body);
-    });
 }
 
 /// Walks something that is assigned to, which may be several places: `(a, b) = ..`.
@@ -532,61 +295,6 @@ fn exit<P: Pass>(pass: &mut P, expr: &mut Expr) {
     }
     if goes != Goes::Within {
         pass.exit(expr, goes);
-    }
-}
-
-fn walk_macro<P: Pass>(pass: &mut P, mac: &mut Macro) {
-    let Some(mut arguments) = macros::arguments(mac, pass.cx()) else {
-        pass.cx().exit_all();
-        pass.opaque(mac);
-        return;
-    };
-    pass.standard(mac);
-    let captures = macros::captures(mac, &arguments);
-    if macros::writes_to_first(mac)
-        && let Some(first) = arguments.exprs.first_mut()
-    {
-        let method = Ident::new("write_fmt", mac.path.segments[0].ident.span());
-        walk_place(pass, first, &Mode::Method(method, true));
-    }
-    let skip = usize::from(macros::writes_to_first(mac));
-    let certain = macros::certain_arguments(mac);
-    for (i, argument) in arguments.exprs.iter_mut().enumerate().skip(skip) {
-        if i >= certain {
-            branch(pass, |pass| walk_argument(pass, argument));
-        } else {
-            walk_argument(pass, argument);
-        }
-    }
-    if let Some((_, count)) = &mut arguments.count {
-        walk(pass, count);
-    }
-    if let Some(case) = &mut arguments.case
-        && let Some((_, guard)) = &mut case.guard
-    {
-        branch(pass, |pass| {
-            pass.cx().open();
-            pass.cx().bind_case(&case.pat, false);
-            walk(pass, guard);
-            pass.cx().close();
-        });
-    }
-    for name in captures {
-        // It is read where it stands, and nothing else can be put there.
-        let mut name = syn::parse_quote!(#name);
-        branch(pass, |pass| walk(pass, &mut name));
-    }
-    if macros::may_panic(mac) {
-        pass.cx().exit_all();
-    }
-    arguments.put_back(mac);
-}
-
-/// An argument may be `name = value`, which assigns nothing.
-fn walk_argument<P: Pass>(pass: &mut P, argument: &mut Expr) {
-    match argument {
-        Expr::Assign(named) => walk(pass, &mut named.right),
-        argument => walk(pass, argument),
     }
 }
 

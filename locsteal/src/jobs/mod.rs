@@ -8,7 +8,7 @@
 //! | `builder.rs` | submitting: [`job`], [`spawn_near`], [`JobBuilder`] |
 //! | `handle.rs` | [`JobHandle`]: joining and awaiting |
 //! | `scope.rs` | [`scope`](scope()): jobs that borrow |
-//! | `cell.rs`, `word.rs` | a job's memory, and its state as one word |
+//! | `cell.rs`, `cell/claim.rs`, `word.rs` | a job's memory, what its handle holds of it, and its state as one word |
 //! | `desk.rs` | a pool's desk: what submitters and idle workers do |
 //! | `queues.rs`, `mailbox.rs`, `routes.rs` | where jobs wait, how they come to an idle worker, who is near to whom |
 //! | `policy.rs`, `site.rs` | inline or offloaded: what call sites learn |

@@ -23,9 +23,10 @@ mod slices_mut;
 mod stepped;
 #[cfg(test)]
 mod tests;
+mod words;
 
 pub use adaptors::{Cloned, Copied, Enumerate, EnumerateChunk, Rev, Skip, StepBy, Take, Zip};
-pub use backward::{BackwardChunk, BackwardSource, Word};
+pub use backward::{BackwardChunk, BackwardSource};
 pub use countable::{Countable, InclusiveChunk, Integer, WideChunk};
 pub use deque::DequeSource;
 pub use indexed::{ExactSource, First, IndexedSource, OutOfBounds, Second, Shifted, Whole};
@@ -37,6 +38,7 @@ pub use ranges::{RangeInclusiveSource, RangeSource};
 pub use slices::{ChunksExactSource, ChunksSource, ParallelSlice, SliceSource, WindowsSource};
 pub use slices_mut::{ChunksExactMutSource, ChunksMutSource, ParallelSliceMut, SliceMutSource};
 pub use stepped::{SteppedChunk, SteppedSource};
+pub use words::Word;
 
 pub(crate) use owned::drop_elements;
 pub(crate) use position_set::PositionSet;

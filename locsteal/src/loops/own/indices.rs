@@ -49,6 +49,17 @@ pub unsafe trait Indices<Part>: IndexedSource<Part> {
     /// the two are the same.
     fn item_index(&self, position: u128) -> usize;
 
+    /// The items at the positions `first..=last`, for a loop that takes as many elements of arrays.
+    ///
+    /// # Safety
+    ///
+    /// As of [`chunk`](ParallelSource::chunk).
+    #[inline]
+    unsafe fn row(&self, first: u128, last: u128) -> impl Iterator<Item = Self::Item> {
+        // SAFETY: as the caller promises.
+        unsafe { self.chunk(first, last) }
+    }
+
     /// The lowest index at the positions `first..=last` as items have it. There are some.
     #[inline]
     fn low_item(&self, first: u128, last: u128) -> usize {
@@ -81,6 +92,13 @@ where
     const STRIDE: Stride = Stride::Up;
 
     #[inline]
+    unsafe fn row(&self, first: u128, last: u128) -> impl Iterator<Item = T> {
+        // Counted as the elements are, so that the compiler sees that no index leaves them.
+        let (start, count) = (self.value(first), (last - first) as usize + 1);
+        (0..count).map(move |k| start.forward(k as u128))
+    }
+
+    #[inline]
     fn item_index(&self, position: u128) -> usize {
         self.value(position).index()
     }
@@ -90,6 +108,13 @@ where
 #[diagnostic::do_not_recommend]
 unsafe impl<T: Integer + ItemIndex<Whole>> Indices<Whole> for RangeInclusiveSource<T> {
     const STRIDE: Stride = Stride::Up;
+
+    #[inline]
+    unsafe fn row(&self, first: u128, last: u128) -> impl Iterator<Item = T> {
+        // Counted as the elements are, so that the compiler sees that no index leaves them.
+        let (start, count) = (self.value(first), (last - first) as usize + 1);
+        (0..count).map(move |k| start.forward(k as u128))
+    }
 
     #[inline]
     fn item_index(&self, position: u128) -> usize {
@@ -217,6 +242,9 @@ unsafe impl<P, A: ParallelSource, B: Indices<P>> Indices<Second<P>> for Zip<A, B
 
 /// An item that holds an index at `Part`.
 pub trait ItemIndex<Part> {
+    /// Whether every such item is an index.
+    const EXACT: bool = false;
+
     /// The index; one that is no `usize` becomes one that no array has.
     fn index(&self) -> usize;
 }
@@ -224,6 +252,8 @@ pub trait ItemIndex<Part> {
 macro_rules! integer_items {
     ($($t:ty),*) => {$(
         impl ItemIndex<Whole> for $t {
+            const EXACT: bool = <$t>::MIN == 0 && size_of::<$t>() <= size_of::<usize>();
+
             #[inline]
             fn index(&self) -> usize {
                 // Where the type is no wider than `usize`, the cast is the one that the loop's body writes, so that the compiler

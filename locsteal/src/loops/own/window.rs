@@ -3,6 +3,7 @@
 use std::ops::{
     Index, IndexMut, Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive,
 };
+use std::slice::SliceIndex;
 
 use super::{Area, ParallelArray};
 
@@ -103,30 +104,36 @@ impl<'a, T> Window<'a, T> {
         At { first: self.first, size: self.window.len(), area: self.area, each: false }
     }
 
-    /// The element with this index of the array, if the array has one.
+    /// The element with this index of the array, or the elements with these indices, if the array has them.
     ///
     /// # Panics
     ///
-    /// If it is not in the window.
+    /// If it has them, and they are not in the window.
     #[inline]
     #[track_caller]
-    pub fn get(&self, index: usize) -> Option<&T> {
-        (index < self.len()).then(|| &self.window[self.at().offset(index)])
+    pub fn get<I>(&self, index: I) -> Option<&<I::Within as SliceIndex<[T]>>::Output>
+    where
+        I: WindowIndex<Within: SliceIndex<[T]>>,
+    {
+        index.is_in(self.len()).then(|| &self.window[self.at().place(index)])
     }
 
-    /// The element with this index of the array, if the array has one.
+    /// The element with this index of the array, or the elements with these indices, if the array has them.
     ///
     /// # Panics
     ///
-    /// If it is not in the window.
+    /// If it has them, and they are not in the window.
     #[inline]
     #[track_caller]
-    pub fn get_mut(&mut self, index: usize) -> Option<&mut T> {
-        if index >= self.len() {
+    pub fn get_mut<I>(&mut self, index: I) -> Option<&mut <I::Within as SliceIndex<[T]>>::Output>
+    where
+        I: WindowIndex<Within: SliceIndex<[T]>>,
+    {
+        if !index.is_in(self.len()) {
             return None;
         }
-        let offset = self.at().offset(index);
-        Some(&mut self.window[offset])
+        let within = self.at().place(index);
+        Some(&mut self.window[within])
     }
 
     /// Swaps the elements with these indices of the array.
@@ -343,6 +350,9 @@ pub trait WindowIndex {
 
     /// Where it is in the window.
     fn within(self, at: At) -> Self::Within;
+
+    /// Whether an array of this length has what it says.
+    fn is_in(&self, len: usize) -> bool;
 }
 
 impl WindowIndex for usize {
@@ -352,6 +362,11 @@ impl WindowIndex for usize {
     #[track_caller]
     fn within(self, at: At) -> Self {
         at.offset(self)
+    }
+
+    #[inline]
+    fn is_in(&self, len: usize) -> bool {
+        *self < len
     }
 }
 
@@ -364,6 +379,12 @@ macro_rules! window_index_by_range {
             #[track_caller]
             fn within(self, at: At) -> Range<usize> {
                 at.range(self)
+            }
+
+            #[inline]
+            fn is_in(&self, len: usize) -> bool {
+                let end = WindowRange::end(self).unwrap_or(len);
+                self.first().unwrap_or(0) <= end && end <= len
             }
         }
     )*};

@@ -1,12 +1,9 @@
 //! Ranges of integers from their end to their beginning.
 
-use std::iter::FusedIterator;
 use std::ops::Range;
 
-use super::{
-    DetachedSource, ExactSource, IndexedSource, Integer, Length, ParallelSource, RangeSource,
-    RepeatableSource, Rev, Shifted, Whole,
-};
+use super::words::{Word, plain_chunks};
+use super::{ExactSource, IndexedSource, Length, ParallelSource, RangeSource, Rev, Shifted, Whole};
 
 /// A range of integers in reverse order. Made by [`RangeSource::rev`].
 ///
@@ -18,55 +15,6 @@ pub struct BackwardSource<T> {
     /// The first item; anything if there is none.
     highest: T,
 }
-
-/// An integer of at most 64 bits.
-///
-/// Sealed, as [`Integer`] is.
-pub trait Word: Integer {
-    /// The value that is `steps` before `self`. It must exist.
-    #[doc(hidden)]
-    #[must_use]
-    fn back(self, steps: u128) -> Self;
-
-    /// The value that is `steps` after `self`.
-    ///
-    /// # Safety
-    ///
-    /// It exists.
-    #[doc(hidden)]
-    #[must_use]
-    unsafe fn ahead(self, steps: u64) -> Self;
-}
-
-macro_rules! words {
-    ($($t:ty: $wide:ty),* $(,)?) => {$(
-        impl Word for $t {
-            #[inline]
-            fn back(self, steps: u128) -> Self {
-                self.wrapping_sub(steps as Self)
-            }
-
-            #[inline]
-            #[allow(clippy::checked_conversions, reason = "of the widest types it always fits")]
-            unsafe fn ahead(self, steps: u64) -> Self {
-                let wide = (self as $wide).wrapping_add(steps as $wide);
-                // A body that goes back to a wide index gets this one, and not the lower half of it.
-                // SAFETY: as the caller promises, the sum is a value of the type, and `$wide` holds all of them.
-                unsafe {
-                    std::hint::assert_unchecked(
-                        wide >= <$t>::MIN as $wide && wide <= <$t>::MAX as $wide,
-                    );
-                }
-                wide as $t
-            }
-        }
-    )*};
-}
-
-words!(
-    u8: u64, u16: u64, u32: u64, u64: u64, usize: u64,
-    i8: i64, i16: i64, i32: i64, i64: i64, isize: i64,
-);
 
 impl<T: Word> RangeSource<T>
 where
@@ -115,18 +63,6 @@ where
         let count = (last - first) as u64 + 1;
         BackwardChunk { lowest: self.value(last), left: count, count }
     }
-}
-
-// SAFETY: a chunk is a plain value.
-unsafe impl<T: Word> DetachedSource for BackwardSource<T> where
-    Range<T>: DoubleEndedIterator<Item = T>
-{
-}
-
-// SAFETY: a chunk is computed from plain values.
-unsafe impl<T: Word> RepeatableSource for BackwardSource<T> where
-    Range<T>: DoubleEndedIterator<Item = T>
-{
 }
 
 impl<T: Word> IndexedSource<Whole> for BackwardSource<T>
@@ -201,13 +137,4 @@ impl<T: Word> DoubleEndedIterator for BackwardChunk<T> {
     }
 }
 
-impl<T: Word> FusedIterator for BackwardChunk<T> {}
-
-macro_rules! exact_size {
-    ($($t:ty),*) => {$(
-        impl ExactSizeIterator for BackwardChunk<$t> {}
-    )*};
-}
-
-// As for the standard library's ranges, but on machines whose `usize` has fewer than 32 bits.
-exact_size!(u8, i8, u16, i16, u32, i32, usize, isize);
+plain_chunks!(BackwardSource, BackwardChunk);

@@ -132,6 +132,14 @@ impl<A: RepeatableSource, B: RepeatableSource> Iterator for Rows<A, B> {
     }
 }
 
+impl<A: RepeatableSource, B: RepeatableSource> Rows<A, B> {
+    /// The items of the outer source, one for each row that the positions lie in, and the first of the columns.
+    #[inline]
+    pub(in crate::loops) fn into_outer(self) -> (A::Chunk, u128) {
+        (self.outer, self.column)
+    }
+}
+
 /// The pairs at a range of positions of a nest.
 pub struct NestChunk<A: ParallelSource, B: ParallelSource> {
     rows: Rows<A, B>,

@@ -1,11 +1,10 @@
 //! Ranges of integers in steps.
 
-use std::iter::FusedIterator;
 use std::ops::Range;
 
+use super::words::{Word, plain_chunks};
 use super::{
-    DetachedSource, ExactSource, IndexedSource, Length, ParallelSource, RangeSource,
-    RepeatableSource, Shifted, StepBy, Whole, Word,
+    ExactSource, IndexedSource, Length, ParallelSource, RangeSource, Shifted, StepBy, Whole,
 };
 
 /// The first value of a range of integers and then every so manieth. Made by [`RangeSource::step_by`].
@@ -84,18 +83,6 @@ where
             span: self.span(first, last),
         }
     }
-}
-
-// SAFETY: a chunk is a plain value.
-unsafe impl<T: Word> DetachedSource for SteppedSource<T> where
-    Range<T>: DoubleEndedIterator<Item = T>
-{
-}
-
-// SAFETY: a chunk is computed from plain values.
-unsafe impl<T: Word> RepeatableSource for SteppedSource<T> where
-    Range<T>: DoubleEndedIterator<Item = T>
-{
 }
 
 impl<T: Word> IndexedSource<Whole> for SteppedSource<T>
@@ -185,13 +172,4 @@ impl<T: Word> DoubleEndedIterator for SteppedChunk<T> {
     }
 }
 
-impl<T: Word> FusedIterator for SteppedChunk<T> {}
-
-macro_rules! exact_size {
-    ($($t:ty),*) => {$(
-        impl ExactSizeIterator for SteppedChunk<$t> {}
-    )*};
-}
-
-// As for the standard library's ranges, but on machines whose `usize` has fewer than 32 bits.
-exact_size!(u8, i8, u16, i16, u32, i32, usize, isize);
+plain_chunks!(SteppedSource, SteppedChunk);

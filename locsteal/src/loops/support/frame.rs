@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::items::{Indexed, Items};
 use super::tracker::{Short, Tracker};
 use crate::loops::own::{Area, Elements, Indices, Stride};
-use crate::loops::source::ParallelSource;
+use crate::loops::source::{ParallelSource, RepeatableSource};
 
 /// A chunk of a loop over `S`, whose items hold their index at `Part`.
 ///
@@ -21,10 +21,10 @@ pub struct Frame<'a, S, Part> {
     /// That position as the launcher counts.
     position: u64,
     /// How many items there are.
-    count: u64,
+    pub(super) count: u64,
     /// The position of the last item in the source, if there is one. Computed in one place, so that the compiler sees that what
     /// is cut out of arrays begins where the items do.
-    last: u128,
+    pub(super) last: u128,
     /// Whether there were more.
     short: bool,
     part: PhantomData<Part>,
@@ -58,6 +58,28 @@ impl<'a, S, Part> Frame<'a, S, Part> {
             short: false,
             part: PhantomData,
         }
+    }
+
+    /// A part of a row of a nest, whose innermost loop is over `source`: `count` positions from `first` on, the first of which is
+    /// `position` as the launcher counts.
+    ///
+    /// # Safety
+    ///
+    /// These are positions of the source, and `count` is not 0.
+    #[inline]
+    pub(super) unsafe fn of_row(
+        source: &'a S,
+        tracker: &'a Tracker<'a>,
+        first: u128,
+        count: u64,
+        position: u64,
+    ) -> Self
+    where
+        // Whose positions may be in any number of frames.
+        S: RepeatableSource,
+    {
+        let last = first.wrapping_add(u128::from(count.wrapping_sub(1)));
+        Self { source, tracker, first, position, count, last, short: false, part: PhantomData }
     }
 
     /// The positions, as the launcher counts.
@@ -102,8 +124,26 @@ impl<'a, S, Part> Frame<'a, S, Part> {
         let Self { source, tracker, first, position, count, last, short, .. } = self;
         let chunk = (count > 0).then(|| {
             // SAFETY: 5. and 6. as promised to `new`, which `self` stands for: it cannot be copied and is used up here, and it
-            // only ever got shorter. 7. as the source is borrowed for longer than the result lives.
+            // only ever got shorter. Or 5. as promised to `of_row`, of a source that needs no 6. 7. as the source is borrowed for
+            // longer than the result lives.
             unsafe { source.chunk(first, last) }
+        });
+        // SAFETY: promise 2 of `ParallelSource`.
+        unsafe { Items::new(chunk, tracker, position, count, short) }
+    }
+
+    /// The items of a row.
+    #[inline]
+    pub(super) fn items_along<const STRIP: u64>(
+        self,
+    ) -> Items<'a, impl Iterator<Item = S::Item>, STRIP>
+    where
+        S: Indices<Part>,
+    {
+        let Self { source, tracker, first, position, count, last, short, .. } = self;
+        let chunk = (count > 0).then(|| {
+            // SAFETY: as in `items`.
+            unsafe { source.row(first, last) }
         });
         // SAFETY: promise 2 of `ParallelSource`.
         unsafe { Items::new(chunk, tracker, position, count, short) }
@@ -193,6 +233,22 @@ impl<'a, S, Part> Frame<'a, S, Part> {
                 how_many_fit(self.source, self.first, self.count, valid)
             }
         };
+        self.cut(room, name, offset, len, at);
+    }
+
+    /// Cuts off the items but for the first `room`. The next one would use the element of the array whose index is its own plus
+    /// `offset`.
+    #[inline]
+    pub(super) fn cut(
+        &mut self,
+        room: u64,
+        name: &'static str,
+        offset: i128,
+        len: usize,
+        at: &'static str,
+    ) where
+        S: Indices<Part>,
+    {
         if room < self.count {
             let index = self.source.index(self.first + u128::from(room)).saturating_add(offset);
             self.tracker.fall_short(Short { name, index, len, at });
@@ -241,7 +297,7 @@ pub fn indexed<const STRIP: u64, S: ParallelSource, Part>(
 
 /// How many of the `count` items from `first` on have a valid index, up to the first one that has not.
 #[inline]
-fn how_many_fit<S: Indices<Part>, Part>(
+pub(super) fn how_many_fit<S: Indices<Part>, Part>(
     source: &S,
     first: u128,
     count: u64,

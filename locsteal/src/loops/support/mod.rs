@@ -8,6 +8,7 @@
 //! closure that is called for each chunk. It gets a [`Frame`], which iterates over the chunk's items, and the parts of
 //! the arrays; it holds the body in an ordinary `for` loop.
 
+mod accompanied;
 mod accumulate;
 mod by;
 mod code;
@@ -23,6 +24,7 @@ mod rows;
 pub mod standard;
 mod tracker;
 
+pub use accompanied::Accompanied;
 pub use accumulate::{Accumulator, Slot, Sum, Sums};
 pub use by::{By, ByAny, ByNumber, Unknown};
 pub use code::{Arrays, ChunkCode, Prepared, YieldCode};
@@ -34,7 +36,7 @@ pub use inner::{Inner, RowReading, add, subtract};
 pub use items::{Indexed, Items};
 pub use leave::{Ended, Leaving, Never, Or, branch};
 pub use read::{Distance, ReadAny, ReadSlice, Reading};
-pub use rows::{along, index_of};
+pub use rows::{along, index_of, indexed_along, items_along};
 
 pub use std::ops::ControlFlow::{Break, Continue};
 
