@@ -108,7 +108,7 @@ fn static_blocks_stay_where_they_were() {
         chunks
     };
     let here = edges();
-    assert_eq!(here, [(0, 250), (250, 500), (500, 750), (750, 1001)]);
+    assert_eq!(here, [(0, 251), (251, 501), (501, 751), (751, 1001)]);
     std::thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| assert_eq!(edges(), here));
