@@ -10,6 +10,9 @@
 //! in the place of static blocks: of static blocks, all but the first are run in vain where an early iteration leaves. What a
 //! loop that was left cost is counted for the iterations up to the one that left.
 //!
+//! A small loop that is launched from inside of a loop that is shared with others runs serially: the others are busy, and
+//! sharing it would only make the outer loop look as if it were not worth sharing.
+//!
 //! The memory is one word a class, read and written without any order: two callers at once may lose each other's
 //! lesson, which costs a little time and nothing else. It is written only when something was measured, so callers at
 //! once share the line in their caches. When to measure again is drawn by lot, by each thread for itself: a count of
@@ -138,6 +141,8 @@ const FORGETTING: f32 = 0.9;
 /// The serial loop is tried only where another way took less than this, in nanoseconds: a try costs little then, and a
 /// longer loop would not be faster serially.
 const SERIAL_BELOW: f32 = 50_000.0;
+/// What takes less than this, in nanoseconds, runs serially inside of another loop.
+const SMALL: f32 = 20_000.0;
 
 /// A positive number with a sign-less float's 8 bits of exponent and 8 of mantissa.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -190,6 +195,13 @@ impl Lesson {
 
     fn known(self, choice: Choice) -> Option<f32> {
         self.cost[choice as usize].value()
+    }
+
+    /// Whether a loop of `len` iterations is known to take so little that it is not worth sharing while others are busy.
+    #[inline]
+    fn is_small(self, len: u64) -> bool {
+        let serial = self.known(Choice::Serial).or(self.known(Choice::Steal));
+        serial.is_some_and(|cost| cost * (len as f32) < SMALL)
     }
 
     /// Whether to measure one of the choices now; `lot` is a random number.
@@ -278,7 +290,7 @@ impl Lesson {
                 }
                 // What disturbs a loop makes it slower, never faster; and an interrupted one must not count for more than
                 // a slow one.
-                let weight = if sample < old { 0.5 } else { 0.25 };
+                let weight = if sample < old { 0.75 } else { 0.25 };
                 old + (sample.min(old * 4.0) - old) * weight
             }
         };
@@ -311,12 +323,17 @@ impl Memory {
         Self([const { AtomicU64::new(0) }; CLASSES])
     }
 
-    /// How to run a loop of `len` iterations. One load.
+    /// How to run a loop of `len` iterations; `inside`: which is launched by an iteration of a loop that is shared with others.
+    /// One load.
     #[inline]
-    pub(crate) fn decide(&self, len: u64) -> Decision {
+    pub(crate) fn decide(&self, len: u64, inside: bool) -> Decision {
         let word = self.0[class(len)].load(Relaxed);
         let lesson = Lesson::unpack(word);
         let left = lesson.left;
+        if inside && lesson.is_small(len) {
+            // The others are at work on the outer loop; and it would learn nothing of what they could do for this one.
+            return Decision { choice: Choice::Serial, measured: false, left };
+        }
         if lesson.is_due(draw()) {
             return Decision { choice: lesson.due(), measured: true, left };
         }
@@ -366,7 +383,7 @@ mod tests {
     fn run(memory: &Memory, len: u64, loops: u32, cost: impl Fn(Choice) -> u64) -> (u64, Choice) {
         let mut total = 0;
         for _ in 0..loops {
-            let Decision { choice, measured, .. } = memory.decide(len);
+            let Decision { choice, measured, .. } = memory.decide(len, false);
             let ns = cost(choice);
             total += ns;
             if measured {
@@ -432,7 +449,7 @@ mod tests {
         let mut in_a_row = 0;
         let mut total = 0;
         for _ in 0..40_000 {
-            let Decision { choice, measured, .. } = memory.decide(1000);
+            let Decision { choice, measured, .. } = memory.decide(1000, false);
             in_a_row = if choice == Choice::Serial { 0 } else { in_a_row + 1 };
             let ns = match in_a_row {
                 0 => 20_000,
@@ -473,7 +490,7 @@ mod tests {
         let (len, exit) = (1_000_000, 125_000);
         let mut total = 0;
         for _ in 0..2000 {
-            let decision = memory.decide(len);
+            let decision = memory.decide(len, false);
             let ns = match decision.schedule() {
                 Schedule::Dynamic => exit / 2 + 5000,
                 Schedule::Static | Schedule::Steal => exit + 1000,
@@ -485,17 +502,31 @@ mod tests {
                 memory.learn(len, sample);
             }
         }
-        assert_eq!(memory.decide(len).schedule(), Schedule::Dynamic);
+        assert_eq!(memory.decide(len, false).schedule(), Schedule::Dynamic);
         assert!(total < 2000 * (exit * 11 / 20), "{total}");
         // Where they run through after all, the counter is kept only if it is no worse.
         for _ in 0..5000 {
-            let decision = memory.decide(len);
+            let decision = memory.decide(len, false);
             let ns = if decision.choice == Choice::Steal { len / 2 } else { len };
             if decision.measured {
                 memory.learn(len, through(decision.choice, ns));
             }
         }
         assert_eq!(memory.expectation(len).0, Choice::Steal);
+    }
+
+    #[test]
+    fn small_loops_inside_of_others_are_serial() {
+        let memory = Memory::new();
+        assert_eq!(memory.decide(1000, true).choice, Choice::Steal, "nothing is known yet");
+        run(&memory, 1000, 100, costs(600, 500, 450));
+        assert_eq!(memory.expectation(1000).0, Choice::Steal);
+        for _ in 0..1000 {
+            let decision = memory.decide(1000, true);
+            assert_eq!((decision.choice, decision.measured), (Choice::Serial, false));
+        }
+        run(&memory, 100_000, 100, costs(600_000, 310_000, 320_000));
+        assert_ne!(memory.decide(100_000, true).choice, Choice::Serial, "worth sharing");
     }
 
     #[test]

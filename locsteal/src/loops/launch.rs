@@ -1,6 +1,7 @@
 //! Launching a loop: from the calling thread, on the workers of a pool, or on the caller alone.
 
 use std::any::Any;
+use std::cell::Cell;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::sync::{Mutex, PoisonError};
@@ -130,7 +131,7 @@ impl Plan<'_> {
         match (self.schedule, self.site) {
             (Schedule::Serial, _) => {}
             (Schedule::Auto, Some(site)) => {
-                let decision = site.memory().decide(len);
+                let decision = site.memory().decide(len, INSIDE.get());
                 self.decided = Some(decision);
                 if decision.choice != Choice::Serial || decision.measured {
                     return false;
@@ -154,7 +155,7 @@ fn launch_by_experience(
     entry: &dyn Entry,
     site: &'static Site,
 ) -> Outcome {
-    let decision = plan.decided.unwrap_or_else(|| site.memory().decide(len));
+    let decision = plan.decided.unwrap_or_else(|| site.memory().decide(len, INSIDE.get()));
     let plan = Plan { schedule: decision.schedule(), growing: decision.left, ..*plan };
     if !decision.measured {
         return launch_as_planned(pool, &plan, len, entry);
@@ -287,11 +288,7 @@ fn keep_track(shared: &Shared, caller: &mut Participant<'_>, launch: impl FnOnce
 /// How long workers are to hold back from a tiny loop of this length: about as long as its caller would take, if there were next to
 /// nothing to do in an iteration.
 const fn hold(len: u64) -> u8 {
-    match len {
-        0..=64 => 1,
-        65..=1024 => 2,
-        _ => 3,
-    }
+    if len <= 64 { 1 } else { 2 }
 }
 
 fn run_shared(
@@ -357,7 +354,7 @@ fn run_shared(
     if wakes == 0 {
         caller.look_for_sleepers();
     }
-    take_part(&mut caller, lane.board.ending(), frame);
+    inside(|| take_part(&mut caller, lane.board.ending(), frame));
     keep_track(shared, &mut caller, |ended| Launch {
         name: plan.label.to_string(),
         iterations: len,
@@ -391,7 +388,7 @@ unsafe fn run_on_worker(data: *const (), ticket: &Ticket<'_>) {
     let wakes = ticket.wake_others();
     let mut participant = Participant::worker(ticket, &mut walk);
     participant.record(ticket.shared.track(ticket.seat, |_| ticket.loop_id()));
-    take_part(&mut participant, ticket.view.board.ending(), frame);
+    inside(|| take_part(&mut participant, ticket.view.board.ending(), frame));
     if let Some(track) = participant.take_track() {
         ticket.shared.recorder.keep(*track);
     }
@@ -403,6 +400,19 @@ unsafe fn run_on_worker(data: *const (), ticket: &Ticket<'_>) {
             report.add(tally);
         }
     }
+}
+
+thread_local! {
+    /// Whether the thread is at work on a loop that is shared with others.
+    static INSIDE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs `work`, which does not panic, as a part of a loop that is shared with others.
+#[inline]
+fn inside(work: impl FnOnce()) {
+    let before = INSIDE.replace(true);
+    work();
+    INSIDE.set(before);
 }
 
 /// Runs the entry until the participant has left; catches panics.

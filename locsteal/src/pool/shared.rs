@@ -24,7 +24,7 @@ pub(crate) const PATIENCE: std::time::Duration = std::time::Duration::from_micro
 
 /// How long a worker leaves the tiniest loops to their caller, which by itself is done before the two could have told each
 /// other anything; with longer ones, twice or four times that.
-const HOLD: std::time::Duration = std::time::Duration::from_nanos(200);
+const HOLD: std::time::Duration = std::time::Duration::from_nanos(300);
 
 /// See [`View::grace`]. Each time is some pauses, so that all take about as long as a line takes to cross a socket.
 pub(crate) const GRACE: u32 = 8;
