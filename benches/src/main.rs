@@ -23,6 +23,7 @@ mod memory;
 mod peers;
 mod report;
 mod stats;
+mod transfer;
 
 use std::process::ExitCode;
 

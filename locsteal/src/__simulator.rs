@@ -5,6 +5,9 @@
 
 #![allow(missing_docs, reason = "for the project's own simulator")]
 
+pub mod guarding;
+pub mod launching;
+
 use std::ops::Range;
 use std::time::Duration;
 

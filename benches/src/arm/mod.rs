@@ -2,6 +2,7 @@
 //! conductor keeps it stopped at all other times.
 
 mod batch;
+mod gaps;
 mod protocol;
 mod spread;
 mod usage;
@@ -15,7 +16,7 @@ use anyhow::{Result, anyhow};
 use crate::lines::{Line, Pace, Timed};
 use crate::peers::{Entry, Setup};
 
-pub(crate) use protocol::{Order, Reply, Sample, Spread};
+pub(crate) use protocol::{Gapped, Order, Reply, Sample, Spread};
 pub(crate) use spread::SHARES;
 pub(crate) use usage::{cpu_time_of_ended_children, cpu_time_of_this_process};
 
@@ -35,6 +36,7 @@ pub(crate) fn serve(entry: &Entry, line: &Line, setup: &Setup) -> Result<()> {
             Order::Spread { warm_up, count } => {
                 Reply::Spread(spread::measure(&mut *timed, line.pace, warm_up, count))
             }
+            Order::Gaps { gap, count } => Reply::Gapped(gaps::measure(&mut *timed, gap, count)),
             Order::Live { time, gap } => {
                 let start = Instant::now();
                 let left = || time.saturating_sub(start.elapsed());

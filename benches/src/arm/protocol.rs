@@ -11,6 +11,9 @@ pub(crate) enum Order {
     Measure { warm_up: Duration, budget: Duration },
     /// Run the operation for `warm_up`, then time it `count` times one by one.
     Spread { warm_up: Duration, count: usize },
+    /// Run the operation after pauses of `gap` in which the caller computes, until the pool has got used to them; then time
+    /// `count` of them.
+    Gaps { gap: Duration, count: u32 },
     /// Run the operation once, or again after each `gap`, for `time`.
     Live { time: Duration, gap: Option<Duration> },
 }
@@ -24,6 +27,7 @@ pub(crate) enum Reply {
     Failed(String),
     Sample(Sample),
     Spread(Spread),
+    Gapped(Gapped),
     Lived,
 }
 
@@ -49,4 +53,13 @@ pub(crate) struct Spread {
     pub(crate) sleeps: f64,
     /// How often a thread lost its CPU to another, per operation.
     pub(crate) preemptions: f64,
+}
+
+/// What operations after pauses cost.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct Gapped {
+    /// Median time of the operation after a pause, in nanoseconds.
+    pub(crate) ns: f64,
+    /// CPUs that threads other than the caller kept busy during the pauses.
+    pub(crate) burnt: f64,
 }

@@ -43,3 +43,15 @@ pub(crate) fn cpu_time_of_this_process() -> Duration {
 pub(crate) fn cpu_time_of_ended_children() -> Duration {
     usage(libc::RUSAGE_CHILDREN).cpu
 }
+
+/// CPU time of all threads of this process but the calling one.
+pub(super) fn of_other_threads() -> Duration {
+    let read = |clock| {
+        let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+        // SAFETY: the call only writes the time that it is given.
+        unsafe { libc::clock_gettime(clock, &raw mut time) };
+        Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+    };
+    let own = read(libc::CLOCK_THREAD_CPUTIME_ID);
+    read(libc::CLOCK_PROCESS_CPUTIME_ID).saturating_sub(own)
+}

@@ -5,6 +5,8 @@
 //! spinning workers of one would be timed with the loops of the next. A stopped process takes nothing. It also gives
 //! each peer its own default settings, and each round new addresses and pages.
 
+mod crowd;
+mod idle;
 mod load;
 mod neighbour;
 mod process;
@@ -21,6 +23,8 @@ use crate::lines::{self, Line};
 use crate::peers::Entry;
 use crate::report::{Cell, Failure, Load, Record};
 
+pub(crate) use crowd::{Crowded, crowd};
+pub(crate) use idle::{Idle, IdleArm, idle};
 pub(crate) use neighbour::serve as serve_as_neighbour;
 
 /// How much is measured.
@@ -145,15 +149,31 @@ fn measure_line<'a>(
 
 /// Starts a process and has it prepare itself; it is then stopped.
 fn start<'a>(plan: &Plan, line: &Line, entry: &'a Entry, control: bool) -> Result<Arm<'a>> {
-    let width = plan.width * line.seats;
+    start_with(entry, line, plan.width * line.seats, plan.pin, &[]).map(|(process, failure)| Arm {
+        entry,
+        control,
+        process,
+        samples: Vec::new(),
+        failure,
+    })
+}
+
+/// Starts a process of so many seats, with some variables set; gives it back, stopped, and why it cannot do it, if so.
+fn start_with(
+    entry: &Entry,
+    line: &Line,
+    width: usize,
+    pin: bool,
+    variables: &[(&str, &str)],
+) -> Result<(Process, Option<String>)> {
     let mut arguments = vec!["arm".to_owned()];
     for (option, value) in
         [("--peer", entry.name), ("--line", line.name), ("--width", &width.to_string())]
     {
         arguments.extend([option.to_owned(), value.to_owned()]);
     }
-    let mut variables = Vec::new();
-    if plan.pin {
+    let mut variables = variables.to_vec();
+    if pin {
         arguments.push("--pin".to_owned());
         variables.extend([("OMP_PROC_BIND", "close"), ("OMP_PLACES", "threads")]);
     }
@@ -165,7 +185,7 @@ fn start<'a>(plan: &Plan, line: &Line, entry: &'a Entry, control: bool) -> Resul
         Err(error) => Some(format!("{error:#}")),
     };
     process.stop();
-    Ok(Arm { entry, control, process, samples: Vec::new(), failure })
+    Ok((process, failure))
 }
 
 /// Lets one arm run and measure one batch, beside the line's neighbour if it has one.

@@ -11,7 +11,7 @@ use anyhow::Result;
 use crate::peers::{Offload, Peer, Setup};
 
 pub(crate) use table::lines;
-pub(crate) use timed::Timed;
+pub(crate) use timed::{Timed, compute};
 
 /// Lines that are shown together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

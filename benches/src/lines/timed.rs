@@ -51,7 +51,7 @@ fn time(count: u64, pace: Pace, mut operate: impl FnMut()) -> Duration {
 }
 
 /// Keeps this thread's CPU busy with arithmetic for `pause`.
-fn compute(pause: Duration) {
+pub(crate) fn compute(pause: Duration) {
     let start = Instant::now();
     let mut x = 1;
     while start.elapsed() < pause {

@@ -1,5 +1,7 @@
 //! What a reader sees: tables, plots, and the file that both are made from.
 
+mod crowd;
+mod idle;
 #[cfg(feature = "plots")]
 mod plots;
 mod records;
@@ -12,6 +14,8 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
+pub(crate) use crowd::show as show_crowd;
+pub(crate) use idle::show as show_idle;
 pub(crate) use records::{Cell, Failure, Load, Missing, Peer, Record, Run, read, write};
 use summary::LineSummary;
 pub(crate) use summary::Summary;
@@ -73,7 +77,6 @@ fn notes(line: &LineSummary) -> Vec<String> {
 
 /// Writes the page, the plots and the records into `folder`.
 pub(crate) fn publish(summary: &Summary, records: &[Record], folder: &Path) -> Result<()> {
-    fs::create_dir_all(folder).with_context(|| format!("{} cannot be made", folder.display()))?;
     let mut file = Vec::new();
     for record in records {
         write(&mut file, record)?;
@@ -86,7 +89,12 @@ pub(crate) fn publish(summary: &Summary, records: &[Record], folder: &Path) -> R
     save(&folder.join("README.md"), page(summary).as_bytes())
 }
 
+/// Writes a file, and makes its folder if it is not there.
 fn save(path: &Path, content: &[u8]) -> Result<()> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)
+            .with_context(|| format!("{} cannot be made", folder.display()))?;
+    }
     fs::write(path, content).with_context(|| format!("{} cannot be written", path.display()))
 }
 

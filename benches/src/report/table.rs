@@ -37,6 +37,18 @@ impl Style {
     }
 }
 
+/// A table with this head and these rows, whose first column is words.
+pub(crate) fn plain(style: Style, head: &[&str], rows: &[Vec<String>]) -> Table {
+    let mut table = style.table(head);
+    for row in rows {
+        table.add_row(row.iter().map(Cell::new));
+    }
+    for column in table.column_iter_mut().skip(1) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    table
+}
+
 /// A time with three digits and a unit.
 pub(crate) fn time(ns: f64) -> String {
     let (value, unit) = match ns {

@@ -55,9 +55,15 @@ impl Site {
 
     /// So many seats, a power of two: caches of 8 cores, 8 of them in a node.
     pub(crate) fn of_seats(seats: usize) -> Self {
+        let (nodes, caches, cores) = Self::shape_of(seats);
+        Self::regular(nodes, caches, cores)
+    }
+
+    /// Of the machine with so many seats: nodes, caches in a node, cores in a cache.
+    pub(crate) fn shape_of(seats: usize) -> (usize, usize, usize) {
         let cores = seats.min(8);
         let caches = (seats / cores).min(8);
-        Self::regular(seats / cores / caches, caches, cores)
+        (seats / cores / caches, caches, cores)
     }
 
     /// Regular machines of many kinds.

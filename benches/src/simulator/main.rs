@@ -2,6 +2,10 @@
 //!
 //! What is simulated and what is not, where the numbers come from, and what came out stands in `docs/simulator.md`.
 
+#[cfg(feature = "plots")]
+#[path = "../report/plots/canvas.rs"]
+#[allow(dead_code, reason = "the plots of measurements need more of it")]
+mod canvas;
 mod costs;
 mod data;
 mod engine;
@@ -87,6 +91,18 @@ enum Command {
     },
     /// What launching and ending a loop cost on 2 to 1,024 seats
     Scale,
+    /// What launching and ending cost on 8 to 1,024 seats: operations counted in the library's code, and simulated time
+    Growth {
+        /// Folder to write a picture into
+        #[arg(long, value_name = "FOLDER")]
+        publish: Option<PathBuf>,
+    },
+    /// How often real threads lose compare-exchanges to each other
+    Contention,
+    /// What the steps of the affinity guard take, measured by the real kernel
+    Guard,
+    /// A launch on two seats, access by access: who reaches for what, and which cache lines move
+    Launch,
     /// What a late worker and a straggler cost
     Trouble,
     /// How much is looked around while one long iteration runs
@@ -136,6 +152,10 @@ fn run(cli: Cli) -> Result<(), String> {
             reports::timeline::write(&setting, &site, &kernel, arm, svg, trace)?;
         }
         Command::Scale => reports::scale::print(&setting),
+        Command::Growth { publish } => reports::growth::print(&setting, publish.as_deref())?,
+        Command::Contention => reports::contention::print(),
+        Command::Guard => reports::guard::print()?,
+        Command::Launch => reports::launch::print(),
         Command::Trouble => reports::trouble::print(&setting),
         Command::Attempts => reports::attempts::print(&setting),
         Command::Costs => {

@@ -5,7 +5,7 @@ use crate::engine::Trouble;
 use crate::kernels::Kernel;
 use crate::machines::Site;
 use crate::reports::Setting;
-use crate::reports::trouble;
+use crate::reports::{self, trouble};
 use crate::trial::{Arm, Trial};
 
 fn setting(seeds: u64, runs: u64) -> Setting {
@@ -116,4 +116,18 @@ fn while_one_long_iteration_runs_nobody_looks_around_for_long() {
     let whole = setting(1, 2).trial(&site, &kernel).run(Arm::LocalFirst).whole;
     let pairs = (seats * (seats - 1)) as f64;
     assert!(whole.looks < 8.0 * pairs, "{} looks in {} ns", whole.looks, whole.makespan);
+}
+
+/// Whatever the schedule, and with far more seats than CPUs, few attempts are in vain.
+#[test]
+fn threads_seldom_get_into_each_others_way() {
+    for row in reports::contention::rows(64) {
+        assert!(
+            row.lost <= 0.25 * row.tried + 1.0,
+            "{:.1} of {:.1} attempts of a loop were lost",
+            row.lost,
+            row.tried
+        );
+        assert!(row.visits < 64.0);
+    }
 }

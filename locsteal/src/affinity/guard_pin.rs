@@ -38,6 +38,7 @@ use crossbeam_utils::CachePadded;
 use super::guard_slots::{Slot, Slots};
 use super::kernel::Kernel;
 use super::mask::{self, MaskCalls, current_by, set_by};
+use crate::sync::each_alone_on_its_lines;
 use crate::topology::{CpuSet, Topology};
 
 /// The domains that threads can be pinned to, with their counts of live pins.
@@ -46,6 +47,8 @@ pub(crate) struct Confines {
     topology: Topology,
     slots: Box<[CachePadded<Slots>]>,
 }
+
+each_alone_on_its_lines!(Confines: slots);
 
 /// Why a thread was not pinned to a domain. None of these is an error: the work runs where the thread may run anyway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

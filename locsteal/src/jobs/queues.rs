@@ -13,7 +13,7 @@ use super::routes::Routes;
 use crate::affinity::mask;
 use crate::clock::{self, ticks};
 use crate::pool::{Process, Shared};
-use crate::sync::{AtomicU64, AtomicUsize, Ordering};
+use crate::sync::{AtomicU64, AtomicUsize, Ordering, each_alone_on_its_lines};
 
 /// For so long a worker that was woken has to come from its sleep before workers of other domains help out.
 const COURTESY: std::time::Duration = std::time::Duration::from_micros(100);
@@ -32,6 +32,9 @@ pub(super) struct Queues {
     courtesy: u64,
     process: Process,
 }
+
+// Submitters write to one seat's mailbox while the workers of others look at theirs.
+each_alone_on_its_lines!(Queues: domains, seats);
 
 /// The jobs that wait in a domain.
 #[derive(Debug)]

@@ -5,7 +5,10 @@ use std::mem::{MaybeUninit, needs_drop};
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
+use crossbeam_utils::CachePadded;
+
 use super::source::{PositionSet, drop_elements};
+use crate::sync::alone_on_its_lines;
 
 /// Places for the values of a loop's iterations.
 ///
@@ -14,12 +17,14 @@ use super::source::{PositionSet, drop_elements};
 pub struct Collector<'a, T> {
     start: *mut T,
     len: usize,
-    /// How many values were made.
-    count: AtomicUsize,
+    /// How many values were made. Every participant adds to it; nothing that all of them read stands beside it.
+    count: CachePadded<AtomicUsize>,
     /// Where; absent where dropping a value does nothing.
     made: Option<PositionSet>,
     places: PhantomData<&'a mut [MaybeUninit<T>]>,
 }
+
+alone_on_its_lines!(Collector<'static, u8>: count);
 
 // SAFETY: through a shared `Collector` a thread can only add values, which moves them to whoever owns it; that is sound for
 // `T: Send`. No value is shared.
@@ -32,7 +37,7 @@ impl<'a, T> Collector<'a, T> {
         Self {
             start: places.as_mut_ptr().cast(),
             len: places.len(),
-            count: AtomicUsize::new(0),
+            count: CachePadded::new(AtomicUsize::new(0)),
             made,
             places: PhantomData,
         }

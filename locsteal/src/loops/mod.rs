@@ -17,4 +17,6 @@ pub mod source;
 pub(crate) mod support;
 
 #[cfg(feature = "simulator")]
-pub(crate) use launch::{Plan, Shape};
+pub(crate) use launch::{Entry, Plan, Shape, launch};
+#[cfg(feature = "simulator")]
+pub(crate) use participant::Participant;

@@ -13,7 +13,7 @@ use crate::affinity::environment::MAX_THREADS;
 use crate::affinity::mask::current_cpu;
 use crate::sched::{Board, Entry, Generation, Kind, Locality};
 use crate::stats::Counters;
-use crate::sync::{AtomicBool, AtomicU64, Ordering, SharedCell};
+use crate::sync::{AtomicBool, AtomicU64, Ordering, SharedCell, alone_on_its_lines};
 
 /// What a worker watches: which loop is open here, and for which seats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,6 +117,8 @@ pub(crate) struct Lane {
     pub(crate) board: Board,
 }
 
+alone_on_its_lines!(Lane: down, side);
+
 // SAFETY: all fields but the notice are `Send` and `Sync` by themselves. The notice holds pointers into the frame of
 // the caller, who writes it while it holds the lane (`busy`) and nobody is inside the lane's loop; others read it only
 // between entering the loop and leaving it, while the caller waits for them (see `read_notice`).
@@ -213,6 +215,16 @@ impl Lane {
     /// Whether the lane's workers are here, and not in a process that this one was forked from.
     pub(crate) fn is_of_this_process(&self) -> bool {
         self.side.process.is_this()
+    }
+
+    /// Where what is, in words, for who counts accesses.
+    #[cfg(feature = "simulator")]
+    pub(crate) fn parts(&self, parts: &mut crate::sync::counted::Parts) {
+        parts.add("notice", &*self.down);
+        parts.add("lane: taken", &self.side.busy);
+        parts.add("lane: bell", &self.side.bell);
+        parts.add("lane: counters", &self.side.counters);
+        self.board.parts(parts);
     }
 
     /// Counts for callers; written only while the lane is claimed.

@@ -38,6 +38,8 @@ pub(crate) use side_work::SideWork;
 #[cfg(all(test, loom))]
 pub(crate) use sleep::Sleepers;
 pub(crate) use sleep::{Bell, lock};
+#[cfg(feature = "simulator")]
+pub(crate) use worker::Attendant;
 
 use crate::stats::Stats;
 
@@ -161,6 +163,15 @@ impl Pool {
     pub(crate) fn staffed(&self) -> Option<&Shared> {
         let (shared, width) = self.ready();
         (width > 1).then_some(shared)
+    }
+
+    /// A pool whose workers are taken to be there, and are not: for who does in their stead what they would do.
+    #[cfg(feature = "simulator")]
+    pub(crate) fn unstaffed(seats: Seats) -> Self {
+        let width = seats.count();
+        let shared = Arc::new(Shared::new(seats, std::time::Duration::ZERO));
+        shared.engage(shared.crew(), width);
+        Self { shared, crew: Crew::new("unstaffed".into(), None) }
     }
 
     /// What has been counted, and is kept, for the pool as a whole.

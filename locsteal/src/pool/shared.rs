@@ -13,7 +13,7 @@ use crate::clock;
 use crate::sched::{Deal, Entry, Locality, Thief, View};
 use crate::stats::timeline::{LoopId, Recorder, Track, Who};
 use crate::stats::{Counters, Stats};
-use crate::sync::{AtomicU64, AtomicUsize, Ordering};
+use crate::sync::{AtomicU64, AtomicUsize, Ordering, alone_on_its_lines, each_alone_on_its_lines};
 
 /// How many sleepers a worker wakes that has come into a loop. With fewer the last of many workers comes much later;
 /// with more those that are awake have little time for the loop itself. See `docs/simulator.md`.
@@ -44,8 +44,8 @@ pub(crate) struct Shared {
     pub(crate) recorder: Recorder,
     /// Loops that ran on their caller alone, so that callers at once mostly write lines of their own.
     serial_loops: [CachePadded<AtomicU64>; STRIPES],
-    /// Jobs that ran in their submitter.
-    inline_jobs: AtomicU64,
+    /// Jobs that ran in their submitter. Beside it nothing that launching or idling looks at.
+    inline_jobs: CachePadded<AtomicU64>,
     /// Work besides loops, once there is any.
     side_work: OnceLock<Box<dyn SideWork>>,
     /// The longest time that an idle worker spins before it sleeps, in ticks.
@@ -55,6 +55,9 @@ pub(crate) struct Shared {
     /// [`HOLD`] in ticks.
     pub(crate) hold: u64,
 }
+
+alone_on_its_lines!(Shared: serial_loops, inline_jobs);
+each_alone_on_its_lines!(Shared: lanes, counters, serial_loops);
 
 /// How many lines there are for counts that any thread adds to.
 const STRIPES: usize = 8;
@@ -186,7 +189,7 @@ impl Shared {
             counters: (0..count).map(|_| CachePadded::new(Counters::default())).collect(),
             recorder: Recorder::default(),
             serial_loops: std::array::from_fn(|_| CachePadded::new(AtomicU64::new(0))),
-            inline_jobs: AtomicU64::new(0),
+            inline_jobs: CachePadded::new(AtomicU64::new(0)),
             side_work: OnceLock::new(),
             spin: clock::in_ticks(spin),
             patience: clock::in_ticks(PATIENCE),
@@ -300,6 +303,22 @@ impl Shared {
 
     pub(crate) fn lanes(&self) -> usize {
         self.lanes.len()
+    }
+
+    /// Where what is, in words, for who counts accesses.
+    #[cfg(feature = "simulator")]
+    pub(crate) fn parts(&self) -> crate::sync::counted::Parts {
+        let mut parts = crate::sync::counted::Parts::default();
+        self.lanes.iter().for_each(|lane| lane.parts(&mut parts));
+        self.sleepers.parts(&mut parts);
+        for (seat, counters) in self.counters.iter().enumerate() {
+            parts.add(format!("seat {seat}: counters"), &**counters);
+        }
+        self.serial_loops.iter().for_each(|count| parts.add("count of serial loops", &**count));
+        parts.add("pool: lanes in use", &self.lanes_used);
+        parts.add("pool: width", &self.crew);
+        parts.add("pool", self);
+        parts
     }
 
     pub(crate) fn count_worker(&self, seat: usize, stats: &Stats) {

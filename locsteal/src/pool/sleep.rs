@@ -8,7 +8,7 @@
 
 use crossbeam_utils::CachePadded;
 
-use crate::sync::{AtomicU64, Condvar, Mutex, Ordering, fence};
+use crate::sync::{AtomicU64, Condvar, Mutex, Ordering, each_alone_on_its_lines, fence};
 
 /// Wakes one thread, which may come to wait before or after the ring.
 #[derive(Debug)]
@@ -48,24 +48,31 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> loom::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
+/// How many words of bits stand together: a cache line of them.
+const WORDS: usize = 8;
+
 /// Which seats' workers sleep.
 #[derive(Debug)]
 pub(crate) struct Sleepers {
-    bits: Box<[AtomicU64]>,
+    /// A bit a seat. Groups of words, since who launches a loop looks at all of them, and a sleeping worker's is seldom
+    /// written; but nothing else stands on their lines.
+    bits: Box<[CachePadded<[AtomicU64; WORDS]>]>,
     bells: Box<[CachePadded<Bell>]>,
 }
+
+each_alone_on_its_lines!(Sleepers: bits, bells);
 
 impl Sleepers {
     pub(crate) fn new(seats: usize) -> Self {
         Self {
-            bits: (0..seats.div_ceil(64)).map(|_| AtomicU64::new(0)).collect(),
+            bits: (0..seats.div_ceil(64 * WORDS)).map(|_| CachePadded::default()).collect(),
             bells: (0..seats).map(|_| CachePadded::new(Bell::new())).collect(),
         }
     }
 
     /// First step: says that the worker of `seat` is about to sleep. What it waits for must be looked at after this.
     pub(crate) fn announce(&self, seat: usize) {
-        self.bits[seat / 64].fetch_or(1 << (seat % 64), Ordering::Relaxed);
+        self.word(seat).fetch_or(1 << (seat % 64), Ordering::Relaxed);
         // Pairs with the fence in `published`.
         fence(Ordering::SeqCst);
     }
@@ -100,33 +107,46 @@ impl Sleepers {
 
     /// Whether any worker of the seats below `width` sleeps, other than that of `seat`.
     pub(crate) fn any_below(&self, width: usize, seat: usize) -> bool {
-        self.bits.iter().enumerate().take(width.div_ceil(64)).any(|(index, word)| {
+        (0..width.div_ceil(64)).any(|index| {
             let first = index * 64;
             let mut mask = if width - first >= 64 { u64::MAX } else { (1 << (width - first)) - 1 };
             if seat / 64 == index {
                 mask &= !(1 << (seat % 64));
             }
-            word.load(Ordering::Relaxed) & mask != 0
+            self.word(first).load(Ordering::Relaxed) & mask != 0
         })
     }
 
     /// Whether the worker of `seat` sleeps, or is about to.
     pub(crate) fn is_asleep(&self, seat: usize) -> bool {
-        self.bits[seat / 64].load(Ordering::Relaxed) & 1 << (seat % 64) != 0
+        self.word(seat).load(Ordering::Relaxed) & 1 << (seat % 64) != 0
     }
 
     /// Wakes the worker of `seat` if it sleeps; gives back whether it did.
     pub(crate) fn wake(&self, seat: usize) -> bool {
         let bit = 1 << (seat % 64);
-        if self.bits[seat / 64].load(Ordering::Relaxed) & bit == 0 || !self.clear_bit(seat) {
+        if self.word(seat).load(Ordering::Relaxed) & bit == 0 || !self.clear_bit(seat) {
             return false;
         }
         self.bells[seat].ring();
         true
     }
 
+    /// Where what is, in words, for who counts accesses.
+    #[cfg(feature = "simulator")]
+    pub(crate) fn parts(&self, parts: &mut crate::sync::counted::Parts) {
+        self.bits.iter().for_each(|words| parts.add("sleepers' bits", &**words));
+        for (seat, bell) in self.bells.iter().enumerate() {
+            parts.add(format!("seat {seat}: bell"), &**bell);
+        }
+    }
+
+    fn word(&self, seat: usize) -> &AtomicU64 {
+        &self.bits[seat / (64 * WORDS)][seat / 64 % WORDS]
+    }
+
     fn clear_bit(&self, seat: usize) -> bool {
         let bit = 1 << (seat % 64);
-        self.bits[seat / 64].fetch_and(!bit, Ordering::Relaxed) & bit != 0
+        self.word(seat).fetch_and(!bit, Ordering::Relaxed) & bit != 0
     }
 }

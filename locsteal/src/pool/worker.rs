@@ -270,6 +270,31 @@ impl Idle {
     }
 }
 
+/// An idle worker without a thread, for who counts what it does.
+#[cfg(feature = "simulator")]
+pub(crate) struct Attendant<'a>(Watch<'a>);
+
+#[cfg(feature = "simulator")]
+impl<'a> Attendant<'a> {
+    pub(crate) fn new(shared: &'a Shared, seat: usize) -> Self {
+        Self(Watch {
+            shared,
+            seat,
+            seen: vec![Generation::default(); shared.lanes()],
+            side: Side { shared, seat, arrived: false, turn: 0 },
+        })
+    }
+
+    /// One turn of [`work`]: takes part in every loop that is open to it.
+    pub(crate) fn turn(&mut self) {
+        let shared = self.0.shared;
+        shared.crew();
+        if !self.0.take_part() {
+            self.0.side.look();
+        }
+    }
+}
+
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;

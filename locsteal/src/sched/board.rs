@@ -9,7 +9,7 @@ use super::block::{Block, Span};
 use super::ending::Ending;
 use super::partition::Deal;
 use super::presence::{Departure, Generation, Phase, Presence};
-use crate::sync::{AtomicU64, Ordering};
+use crate::sync::{AtomicU64, Ordering, alone_on_its_lines, each_alone_on_its_lines};
 
 /// What others must know of a seat, in one cache line.
 #[derive(Debug)]
@@ -40,6 +40,12 @@ pub(crate) struct Board {
     counter: CachePadded<AtomicU64>,
     ending: CachePadded<Ending>,
 }
+
+alone_on_its_lines!(Board: counter, ending);
+each_alone_on_its_lines!(Board: seats, departures);
+// One transfer brings all that there is to know of a seat.
+#[cfg(not(loom))]
+const _: () = assert!(size_of::<SeatLine>() <= 64);
 
 impl Board {
     pub(crate) fn new(seats: usize) -> Self {
@@ -122,6 +128,20 @@ impl Board {
         )
     }
 
+    /// Where what is, in words, for who counts accesses.
+    #[cfg(feature = "simulator")]
+    pub(crate) fn parts(&self, parts: &mut crate::sync::counted::Parts) {
+        for (seat, line) in self.seats.iter().enumerate() {
+            parts.add(format!("seat {seat}: presence"), &line.presence);
+            parts.add(format!("seat {seat}: block"), &line.block);
+        }
+        for (seat, departure) in self.departures.iter().enumerate() {
+            parts.add(format!("seat {seat}: departure"), &**departure);
+        }
+        parts.add("shared counter", &*self.counter);
+        parts.add("ending", &*self.ending);
+    }
+
     /// Makes the board ready for the next loop, once every participant has left.
     pub(crate) fn clear(&self, deal: &Deal) {
         if self.ending.is_early() {
@@ -136,17 +156,18 @@ impl Board {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
+    use crate::sync::LINES;
 
     #[test]
     fn seats_share_no_line_or_pair_of_lines() {
-        assert!(align_of::<CachePadded<SeatLine>>() >= 64);
-        #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-        assert_eq!(align_of::<CachePadded<SeatLine>>(), 128);
         let board = Board::new(3);
-        let at = |seat: usize| &raw const *board.seat(seat) as usize;
-        assert!(at(1) - at(0) >= 128 && at(2) - at(1) >= 128);
-        let at = |seat: usize| &raw const *board.departure(seat) as usize;
-        assert!(at(1) - at(0) >= 128 && at(2) - at(1) >= 128);
+        let at = |seat: usize| std::ptr::from_ref(board.seat(seat)).addr();
+        let departs_at = |seat: usize| std::ptr::from_ref(board.departure(seat)).addr();
+        for seat in 0..3 {
+            assert_eq!(at(seat), at(0) + seat * LINES);
+            assert_eq!(departs_at(seat), departs_at(0) + seat * LINES);
+            assert!(at(seat).is_multiple_of(LINES) && departs_at(seat).is_multiple_of(LINES));
+        }
     }
 
     #[test]

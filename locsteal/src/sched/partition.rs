@@ -36,7 +36,7 @@ impl Deal {
         Self { len, unit, units, width, share, longer: units - share * width }
     }
 
-    #[cfg(any(test, feature = "simulator"))]
+    #[cfg(test)]
     pub(crate) const fn units(&self) -> u32 {
         self.units
     }

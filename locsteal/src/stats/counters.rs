@@ -1,9 +1,10 @@
 //! Counters that one thread at a time writes and any thread reads.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::{ByTier, Stats};
+use crate::sync::Ordering;
+use crate::sync::unordered::AtomicU64;
 
 /// One counter for each number in [`Stats`].
 #[derive(Debug, Default)]

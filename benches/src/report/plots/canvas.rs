@@ -6,12 +6,17 @@ use plotters::coord::Shift;
 use plotters::drawing::{DrawingArea, IntoDrawingArea};
 use plotters::element::{Circle, PathElement, Rectangle, Text};
 use plotters::style::text_anchor::{HPos, Pos, VPos};
-use plotters::style::{Color, FontTransform, IntoFont, RGBColor, ShapeStyle, TextStyle};
+use plotters::style::{
+    Color, FontDesc, FontFamily, FontStyle, FontTransform, IntoFont, RGBColor, ShapeStyle,
+    TextStyle,
+};
 
 pub(super) const BLACK: RGBColor = RGBColor(0x20, 0x20, 0x20);
 pub(super) const GREY: RGBColor = RGBColor(0x80, 0x80, 0x80);
 pub(super) const PALE: RGBColor = RGBColor(0xe4, 0xe4, 0xe4);
 pub(super) const OURS: RGBColor = RGBColor(0x00, 0x57, 0xb8);
+/// Behind what is ours.
+pub(super) const OURS_PALE: RGBColor = RGBColor(0xe2, 0xee, 0xfa);
 pub(super) const IDEAL: RGBColor = RGBColor(0x2a, 0x8a, 0x4a);
 
 /// Where a text's given point lies in it.
@@ -65,6 +70,21 @@ impl Canvas<'_> {
         self.0.draw(&Text::new(text.to_owned(), (x, y), style)).map_err(|e| anyhow!("{e}"))
     }
 
+    /// The same in bold letters.
+    pub(super) fn bold(
+        &self,
+        (x, y): (i32, i32),
+        size: i32,
+        color: RGBColor,
+        anchor: Anchor,
+        text: &str,
+    ) -> Result<()> {
+        let plain = Self::text_style(size, color, anchor);
+        let font = FontDesc::new(FontFamily::SansSerif, f64::from(size), FontStyle::Bold);
+        let style = font.color(&color).pos(plain.pos);
+        self.0.draw(&Text::new(text.to_owned(), (x, y), style)).map_err(|e| anyhow!("{e}"))
+    }
+
     /// A text that reads upwards from `(x, y)`.
     pub(super) fn text_upwards(
         &self,
@@ -85,6 +105,18 @@ impl Canvas<'_> {
         color: RGBColor,
     ) -> Result<()> {
         self.0.draw(&Rectangle::new([from, to], color.filled())).map_err(|e| anyhow!("{e}"))
+    }
+
+    /// The outline of a rectangle.
+    pub(super) fn frame(
+        &self,
+        (left, top): (i32, i32),
+        (right, bottom): (i32, i32),
+        color: RGBColor,
+        width: u32,
+    ) -> Result<()> {
+        let corners = vec![(left, top), (right, top), (right, bottom), (left, bottom), (left, top)];
+        self.path(corners, color, width)
     }
 
     pub(super) fn path(&self, points: Vec<(i32, i32)>, color: RGBColor, width: u32) -> Result<()> {
@@ -128,21 +160,29 @@ impl LogScale {
         self.from + (share.min(1.0) * f64::from(self.to - self.from)).round() as i32
     }
 
-    /// Round values on the scale, about as many as are readable: powers of ten, and 2 and 5 where there is room.
+    /// Round values on the scale: the finest steps that are still readable, and enough to read the scale by.
     pub(super) fn ticks(&self) -> Vec<f64> {
-        let decades = (self.high / self.low).log10();
-        let steps: &[f64] = match decades {
-            d if d > 2.5 => &[1.0],
-            d if d > 1.2 => &[1.0, 3.0],
-            d if d > 0.5 => &[1.0, 2.0, 5.0],
-            _ => &[1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0],
-        };
+        const STEPS: [&[f64]; 5] = [
+            &[1.0, 1.2, 1.4, 1.6, 1.8, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0],
+            &[1.0, 1.5, 2.0, 3.0, 5.0, 7.0],
+            &[1.0, 2.0, 5.0],
+            &[1.0, 3.0],
+            &[1.0],
+        ];
         let first = self.low.log10().floor() as i32;
         let last = self.high.log10().ceil() as i32;
-        (first..=last)
-            .flat_map(|decade| steps.iter().map(move |step| step * 10f64.powi(decade)))
-            .filter(|tick| (self.low..=self.high).contains(tick))
-            .collect()
+        let ticks = |steps: &[f64]| -> Vec<f64> {
+            (first..=last)
+                .flat_map(|decade| steps.iter().map(move |step| step * 10f64.powi(decade)))
+                .filter(|tick| (self.low..=self.high).contains(tick))
+                .collect()
+        };
+        // Labels are some fifty pixels wide.
+        let apart = |ticks: &[f64]| {
+            ticks.windows(2).all(|pair| (self.at(pair[1]) - self.at(pair[0])).abs() >= 55)
+        };
+        let readable = STEPS.into_iter().map(ticks).find(|ticks| apart(ticks));
+        readable.unwrap_or_else(|| ticks(STEPS[STEPS.len() - 1]))
     }
 }
 
@@ -157,6 +197,10 @@ mod tests {
         assert_eq!(scale.at(10.0), 110);
         assert!(scale.at(1e9) <= 210 && scale.at(0.0) >= 10);
         assert!(scale.ticks().contains(&10.0));
+        let narrow = LogScale::over([1.7e3, 3.3e3].into_iter(), (0, 400));
+        assert!(narrow.ticks().len() >= 3, "{:?}", narrow.ticks());
+        let wide = LogScale::over([1.0, 1e6].into_iter(), (0, 400));
+        assert!((3..8).contains(&wide.ticks().len()), "{:?}", wide.ticks());
         let empty = LogScale::over(std::iter::empty(), (0, 100));
         assert!((0..=100).contains(&empty.at(3.0)));
     }

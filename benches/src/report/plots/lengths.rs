@@ -3,27 +3,13 @@
 use anyhow::Result;
 use plotters::style::RGBColor;
 
-use super::canvas::{Anchor, BLACK, Canvas, GREY, LogScale, OURS, PALE, svg};
+use super::canvas::{Anchor, BLACK, Canvas, GREY, LogScale, PALE, svg};
+use super::colors;
 use crate::lines::Operation;
 use crate::report::summary::{Arm, LineSummary, Summary, family};
 
 const SIZE: (i32, i32) = (900, 520);
-const PLOT: ((i32, i32), (i32, i32)) = ((60, 60), (690, 470));
-
-/// Told apart by eyes of every kind (Okabe and Ito's, and darker shades of them).
-const COLORS: [RGBColor; 11] = [
-    RGBColor(230, 159, 0),
-    RGBColor(86, 180, 233),
-    RGBColor(0, 158, 115),
-    RGBColor(213, 94, 0),
-    RGBColor(204, 121, 167),
-    RGBColor(150, 140, 20),
-    RGBColor(120, 80, 40),
-    RGBColor(90, 90, 170),
-    RGBColor(0, 110, 110),
-    RGBColor(170, 40, 90),
-    RGBColor(110, 110, 110),
-];
+const PLOT: ((i32, i32), (i32, i32)) = ((90, 70), (690, 450));
 
 /// Slower than this is drawn at the edge: how much slower is no matter here, and would squeeze the rest.
 const SLOWEST: f64 = 0.1;
@@ -81,50 +67,95 @@ fn mean(curve: &Curve) -> f64 {
 
 fn plot(canvas: &Canvas<'_>, lines: &[(f64, &LineSummary)], curves: &[Curve]) -> Result<()> {
     let ((left, top), (right, bottom)) = PLOT;
-    let title = "axpy: speed-up over the plain loop, by length (best arm of each library)";
-    let edge = format!("what is slower than {SLOWEST}x is drawn at the lower edge");
-    canvas.text((left, bottom + 36), 12, GREY, Anchor::Left, &edge)?;
-    canvas.text((12, 20), 16, BLACK, Anchor::Left, title)?;
+    let title =
+        "How much faster than the plain loop? y[i] += a * x[i], by length (higher is better)";
+    canvas.bold((12, 20), 16, BLACK, Anchor::Left, title)?;
+    let reading = format!(
+        "The best way of each library to run it, over all lengths. What is slower than {SLOWEST}x is drawn at the lower edge."
+    );
+    canvas.text((12, 42), 12, GREY, Anchor::Left, &reading)?;
+    canvas.text((i32::midpoint(left, right), bottom + 42), 12, GREY, Anchor::Middle, "elements")?;
     let x = LogScale::over(lines.iter().map(|(n, _)| *n), (left, right));
     let speed_ups = curves.iter().flat_map(|c| &c.points).map(|(_, s)| s.max(SLOWEST));
     let y = LogScale::over(speed_ups.chain([1.0]), (bottom, top));
     for tick in y.ticks() {
         canvas.path(vec![(left, y.at(tick)), (right, y.at(tick))], PALE, 1)?;
-        canvas.text((left - 8, y.at(tick)), 12, GREY, Anchor::Right, &format!("{tick}x"))?;
+        let label = match tick {
+            ..1.0 => format!("{} slower", times(1.0 / tick)),
+            1.0 => "the same".to_owned(),
+            _ => format!("{} faster", times(tick)),
+        };
+        canvas.text((left - 8, y.at(tick)), 12, GREY, Anchor::Right, &label)?;
     }
     canvas.path(vec![(left, y.at(1.0)), (right, y.at(1.0))], BLACK, 2)?;
     canvas.text((left + 4, y.at(1.0) - 9), 12, BLACK, Anchor::Left, "the plain loop")?;
     for (n, _) in lines {
         canvas.path(vec![(x.at(*n), bottom), (x.at(*n), bottom + 5)], GREY, 1)?;
-        let label = format!("{n:.0e}");
+        let label = grouped(*n as u64);
         canvas.text((x.at(*n), bottom + 16), 12, GREY, Anchor::Middle, &label)?;
     }
-    let mut colors = COLORS.iter().cycle();
     let mut labels = Vec::new();
-    for curve in curves {
-        let color = if curve.ours { OURS } else { *colors.next().expect("a cycle has no end") };
+    // Ours lies above the others.
+    let (ours, others): (Vec<&Curve>, Vec<&Curve>) = curves.iter().partition(|curve| curve.ours);
+    for curve in others.into_iter().chain(ours) {
+        let color = colors::of_peer(&curve.label);
         let points: Vec<_> = curve.points.iter().map(|(n, s)| (x.at(*n), y.at(*s))).collect();
         let end = *points.last().expect("curves have points");
         for point in &points {
             canvas.dot(*point, if curve.ours { 5 } else { 3 }, color)?;
         }
         canvas.path(points, color, if curve.ours { 4 } else { 2 })?;
-        labels.push((end.1, color, &curve.label));
+        labels.push((end.1, color, curve));
     }
     label_ends(canvas, labels)
 }
 
+/// A factor, as short as it can be written.
+fn times(factor: f64) -> String {
+    let text = format!("{factor:.1}");
+    format!("{}x", text.strip_suffix(".0").unwrap_or(&text))
+}
+
+/// A number with its thousands apart.
+fn grouped(n: u64) -> String {
+    let digits = n.to_string();
+    let mut text = String::new();
+    for (k, digit) in digits.chars().enumerate() {
+        if k > 0 && (digits.len() - k).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
 /// Writes each curve's name to the right, at its end or as near as there is room.
-fn label_ends(canvas: &Canvas<'_>, mut labels: Vec<(i32, RGBColor, &String)>) -> Result<()> {
-    const LINE: i32 = 15;
+fn label_ends(canvas: &Canvas<'_>, mut labels: Vec<(i32, RGBColor, &Curve)>) -> Result<()> {
+    const LINE: i32 = 17;
     let ((_, top), (right, _)) = PLOT;
     labels.sort_by_key(|(y, ..)| *y);
     let mut next = top - LINE;
-    for (y, color, label) in labels {
+    for (y, color, curve) in labels {
         let at = y.max(next);
         next = at + LINE;
         canvas.path(vec![(right + 2, y), (right + 14, at)], color, 1)?;
-        canvas.text((right + 18, at), 13, color, Anchor::Left, label)?;
+        let beside = (right + 18, at);
+        if curve.ours {
+            canvas.bold(beside, 14, color, Anchor::Left, &curve.label)?;
+        } else {
+            canvas.text(beside, 13, color, Anchor::Left, &curve.label)?;
+        }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_read_well() {
+        assert_eq!([1_000, 10_000_000, 17].map(grouped), ["1,000", "10,000,000", "17"]);
+        assert_eq!([2.0, 1.5, 1.0 / 0.3].map(times), ["2x", "1.5x", "3.3x"]);
+    }
 }

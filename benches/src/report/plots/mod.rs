@@ -1,11 +1,15 @@
 //! The plots. Each says in its title and labels what is seen; the page adds nothing that is needed to read them.
 
 mod canvas;
+mod colors;
+mod idle;
 mod lengths;
 mod overview;
 mod panels;
 
 use anyhow::Result;
+
+pub(super) use idle::draw as idle;
 
 use super::summary::Summary;
 use crate::lines::Group;

@@ -2,7 +2,8 @@
 
 use anyhow::Result;
 
-use super::canvas::{Anchor, BLACK, Canvas, GREY, IDEAL, LogScale, OURS, PALE, svg};
+use super::canvas::{Anchor, BLACK, Canvas, GREY, IDEAL, LogScale, OURS_PALE, PALE, svg};
+use super::colors;
 use crate::lines::Group;
 use crate::report::summary::{Arm, LineSummary};
 use crate::report::table::time;
@@ -12,8 +13,10 @@ const ROW: i32 = 17;
 const PANEL_WIDTH: i32 = 620;
 const LABELS: i32 = 150;
 const TIMES: i32 = 70;
-const HEAD: i32 = 52;
-const FOOT: i32 = 34;
+const HEAD: i32 = 58;
+const FOOT: i32 = 44;
+/// The sheet's title and what is to be known to read it.
+const TITLE: i32 = 56;
 const COLUMNS: usize = 2;
 
 pub(super) fn draw(group: Group, lines: &[&LineSummary], width: usize) -> Result<String> {
@@ -22,10 +25,14 @@ pub(super) fn draw(group: Group, lines: &[&LineSummary], width: usize) -> Result
         .map(|row| row.iter().map(|line| height(line)).max().unwrap_or(0))
         .collect();
     let columns = COLUMNS.min(lines.len()) as i32;
-    let size = (PANEL_WIDTH * columns, 34 + heights.iter().sum::<i32>());
+    let size = (PANEL_WIDTH * columns, TITLE + heights.iter().sum::<i32>());
     svg(size, |canvas| {
-        canvas.text((12, 18), 18, BLACK, Anchor::Left, group.title())?;
-        let mut y = 34;
+        let title = format!("{}: less time is better (further left, higher up)", group.title());
+        canvas.bold((12, 18), 17, BLACK, Anchor::Left, &title)?;
+        let reading = "Dot: median time of one operation; bar: where it lies with 95 % confidence; a colour for each library; \
+                       grey: no library.";
+        canvas.text((12, 38), 12, GREY, Anchor::Left, reading)?;
+        let mut y = TITLE;
         for (row, height) in lines.chunks(COLUMNS).zip(&heights) {
             for (k, line) in row.iter().enumerate() {
                 panel(canvas, (PANEL_WIDTH * k as i32, y), line, width)?;
@@ -41,28 +48,50 @@ fn height(line: &LineSummary) -> i32 {
 }
 
 fn panel(canvas: &Canvas<'_>, (x, y): (i32, i32), line: &LineSummary, width: usize) -> Result<()> {
-    canvas.text((x + 12, y + 14), 14, BLACK, Anchor::Left, line.line.name)?;
+    canvas.bold((x + 12, y + 14), 14, BLACK, Anchor::Left, line.line.name)?;
     canvas.text((x + 12, y + 31), 12, GREY, Anchor::Left, line.line.what)?;
     let (top, bottom) = (y + HEAD, y + HEAD + ROW * line.arms.len() as i32);
     let ends = line.arms.iter().flat_map(|arm| [arm.time.low, arm.time.high]);
     let ideal = ideal(line, width);
     let scale = LogScale::over(ends.chain(ideal), (x + LABELS, x + PANEL_WIDTH - TIMES - 16));
-    for tick in scale.ticks() {
-        canvas.path(vec![(scale.at(tick), top), (scale.at(tick), bottom)], PALE, 1)?;
-        let label = time(tick).replace(".00", "").replace(".0 ", " ");
-        canvas.text((scale.at(tick), bottom + 10), 11, GREY, Anchor::Middle, &label)?;
-    }
-    if let Some(ideal) = ideal {
-        canvas.dashes(scale.at(ideal), top - 4, bottom, IDEAL)?;
-        let label = format!("serial / {width}");
-        canvas.text((scale.at(ideal), top - 9), 11, IDEAL, Anchor::Middle, &label)?;
-    }
     let mut arms: Vec<&Arm> = line.arms.iter().collect();
     arms.sort_by(|a, b| a.time.value.total_cmp(&b.time.value));
+    let middle = |k: usize| top + ROW * k as i32 + ROW / 2;
+    for (k, _) in arms.iter().enumerate().filter(|(_, arm)| arm.is_ours()) {
+        let edge = middle(k) - ROW / 2;
+        canvas.rectangle((x + 8, edge), (x + PANEL_WIDTH - 10, edge + ROW), OURS_PALE)?;
+    }
+    for tick in scale.ticks() {
+        canvas.path(vec![(scale.at(tick), top), (scale.at(tick), bottom)], PALE, 1)?;
+        canvas.text((scale.at(tick), bottom + 10), 11, GREY, Anchor::Middle, &round(tick))?;
+    }
+    let axis = (x + LABELS + (PANEL_WIDTH - LABELS - TIMES) / 2, bottom + 25);
+    canvas.text(axis, 11, GREY, Anchor::Middle, "time of one operation (logarithmic)")?;
+    if let Some(ideal) = ideal {
+        canvas.dashes(scale.at(ideal), top - 4, bottom, IDEAL)?;
+        let label = format!("plain loop / {width}");
+        let (at, anchor) = match scale.at(ideal) - x - LABELS {
+            near if near < 50 => (scale.at(ideal) - 4, Anchor::Left),
+            _ => (scale.at(ideal), Anchor::Middle),
+        };
+        canvas.text((at, top - 9), 11, IDEAL, anchor, &label)?;
+    }
     for (k, arm) in arms.into_iter().enumerate() {
-        row(canvas, (x, top + ROW * k as i32 + ROW / 2), arm, &scale)?;
+        row(canvas, (x, middle(k)), arm, &scale)?;
     }
     Ok(())
+}
+
+/// A round time as short as it can be written.
+fn round(ns: f64) -> String {
+    let text = time(ns);
+    let (digits, unit) = text.split_once(' ').expect("times have units");
+    let digits = if digits.contains('.') {
+        digits.trim_end_matches('0').trim_end_matches('.')
+    } else {
+        digits
+    };
+    format!("{digits} {unit}")
 }
 
 /// What perfect use of all seats would take, on lines where one caller's loop could be shared by all of them.
@@ -76,12 +105,13 @@ fn ideal(line: &LineSummary, width: usize) -> Option<f64> {
 }
 
 fn row(canvas: &Canvas<'_>, (x, y): (i32, i32), arm: &Arm, scale: &LogScale) -> Result<()> {
-    let color = match () {
-        () if arm.is_ours() => OURS,
-        () if arm.is_library() => BLACK,
-        () => GREY,
-    };
-    canvas.text((x + LABELS - 10, y), 12, color, Anchor::Right, &arm.label())?;
+    let color = colors::of_peer(&arm.peer);
+    let at = (x + LABELS - 10, y);
+    if arm.is_ours() {
+        canvas.bold(at, 12, color, Anchor::Right, &arm.label())?;
+    } else {
+        canvas.text(at, 12, color, Anchor::Right, &arm.label())?;
+    }
     let Estimate { value, low, high } = arm.time;
     canvas.path(vec![(scale.at(low), y), (scale.at(high), y)], color, 2)?;
     canvas.dot((scale.at(value), y), if arm.is_ours() { 6 } else { 4 }, color)?;

@@ -1,6 +1,10 @@
 //! What is printed.
 
 pub(crate) mod attempts;
+pub(crate) mod contention;
+pub(crate) mod growth;
+pub(crate) mod guard;
+pub(crate) mod launch;
 pub(crate) mod machines;
 pub(crate) mod published;
 pub(crate) mod scale;
