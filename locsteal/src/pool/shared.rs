@@ -18,6 +18,9 @@ use crate::sync::{AtomicU64, AtomicUsize, Ordering, alone_on_its_lines, each_alo
 /// How many sleepers a worker wakes that has come into a loop. With fewer the last of many workers comes much later;
 /// with more those that are awake have little time for the loop itself. See `docs/simulator.md`.
 const WAKES_PER_WORKER: usize = 4;
+/// The same where there are more seats than CPUs: who is woken takes the CPU of somebody who is at work, and a short loop is
+/// over before all would have come.
+const WAKES_IN_A_CROWD: usize = 1;
 
 /// The longest that late workers are waited for. About what waking one takes.
 pub(crate) const PATIENCE: std::time::Duration = std::time::Duration::from_micros(100);
@@ -52,6 +55,8 @@ pub(crate) struct Shared {
     pub(crate) spin: u64,
     /// See [`View::patience`].
     pub(crate) patience: u64,
+    /// How many sleepers a worker wakes that has come into a loop.
+    wakes_per_worker: usize,
     /// [`HOLD`] in ticks.
     pub(crate) hold: u64,
 }
@@ -139,7 +144,7 @@ impl<'a> Ticket<'a> {
     /// from meanwhile.
     #[inline]
     pub(crate) fn wake_others(&self) -> u64 {
-        self.wake(WAKES_PER_WORKER)
+        self.wake(self.shared.wakes_per_worker)
     }
 
     /// Wakes a worker that was falling asleep while the loop was opened, and has seen nothing of it.
@@ -193,6 +198,11 @@ impl Shared {
             side_work: OnceLock::new(),
             spin: clock::in_ticks(spin),
             patience: clock::in_ticks(PATIENCE),
+            wakes_per_worker: if count > seats.topology().cpus().len() {
+                WAKES_IN_A_CROWD
+            } else {
+                WAKES_PER_WORKER
+            },
             hold: clock::in_ticks(HOLD),
             seats,
         }

@@ -4,7 +4,7 @@ use super::block::Span;
 use super::presence::{Phase, Stamp};
 use super::rules::{Rules, Sight};
 use super::schedule::{Kind, Locality};
-use super::step::{Pace, TINY_SHARE, View, Walk, below, dealt_first};
+use super::step::{Pace, Role, TINY_SHARE, View, Walk, below, dealt_first};
 use crate::stats::Tier;
 
 /// What a look at one victim came to.
@@ -68,8 +68,8 @@ impl Walk {
             // Where nobody steals, the caller's line is read by nobody, and its to write without asking.
             return Look::Nothing;
         }
-        if !view.kind.publishes() && view.board.departure(victim).has_left(view.generation) {
-            // Its line is left to its owner.
+        if self.role == Role::Caller && view.board.departure(victim).has_left(view.generation) {
+            // Its line is left to its owner. Others do not ask: they do not read that line anyway, as the caller must.
             return Look::Nothing;
         }
         rules.saw(Sight::Looked(victim));

@@ -15,7 +15,14 @@ pub(crate) struct Deal {
     /// Units in each block at least; the first blocks have one more.
     share: u32,
     longer: u32,
+    /// Inner edges are multiples of this power of two.
+    edge: u32,
 }
+
+/// Blocks of so many iterations at least begin and end at multiples of so many, so that where an element is 8 bytes two seats
+/// write no cache line in common, no pair of lines, or no page, if the array begins at an edge of such a thing. At most
+/// 3 % of a block is dealt to its neighbour for it.
+const EDGES: [(u32, u32); 3] = [(131_072, 512), (1024, 16), (256, 8)];
 
 impl Deal {
     /// The longest loop, in positions. Sums of a few of them do not wrap.
@@ -33,7 +40,9 @@ impl Deal {
         }
         let (units, width) = (units as u32, width as u32);
         let share = units / width;
-        Self { len, unit, units, width, share, longer: units - share * width }
+        let edge = EDGES.iter().find(|(least, _)| unit == 1 && share >= *least);
+        let edge = edge.map_or(1, |(_, edge)| *edge);
+        Self { len, unit, units, width, share, longer: units - share * width, edge }
     }
 
     #[cfg(test)]
@@ -45,12 +54,18 @@ impl Deal {
         self.width as usize
     }
 
-    /// The block of `seat`, in units; blocks differ in length by at most one unit.
+    /// Where the block of `seat` begins.
+    #[inline]
+    fn edge(&self, seat: u32) -> u32 {
+        let edge = seat * self.share + seat.min(self.longer);
+        if seat == self.width { edge } else { edge & !(self.edge - 1) }
+    }
+
+    /// The block of `seat`, in units; blocks differ in length by at most one unit, or by what it takes to have them begin at
+    /// multiples of [`EDGES`].
     #[inline]
     pub(crate) fn block(&self, seat: usize) -> Span {
-        let seat = seat as u32;
-        let lo = seat * self.share + seat.min(self.longer);
-        Span::new(lo, lo + self.share + u32::from(seat < self.longer))
+        Span::new(self.edge(seat as u32), self.edge(seat as u32 + 1))
     }
 
     /// The seat whose block holds `unit`.
@@ -61,7 +76,9 @@ impl Deal {
         } else {
             u64::from(self.longer) + (u64::from(unit) - in_longer) / u64::from(self.share)
         };
-        seat as usize
+        // Edges only move down.
+        let next = seat as u32 + 1;
+        if next < self.width && unit >= self.edge(next) { next as usize } else { seat as usize }
     }
 
     /// The units of the shortest block.
@@ -104,7 +121,7 @@ mod tests {
 
     #[test]
     fn blocks_cover_everything_in_order() {
-        for len in [0, 1, 2, 3, 7, 8, 9, 64, 1000, 1 << 33, Deal::MAX_LEN] {
+        for len in [0, 1, 2, 3, 7, 8, 9, 64, 1000, 10_001, 3_333_333, 1 << 33, Deal::MAX_LEN] {
             for unit in [0, 1, 3, 64] {
                 for width in [1, 2, 3, 7, 8, 64] {
                     let deal = Deal::new(len, unit, width);
@@ -121,10 +138,23 @@ mod tests {
                         (least, most) = (least.min(block.len()), most.max(block.len()));
                     }
                     assert_eq!(next, deal.units());
-                    assert!(most - least <= 1);
+                    let edge = deal.edge;
+                    assert!(most - least <= 1.max(2 * edge), "{len} {unit} {width}");
+                    assert!(edge == 1 || edge <= least / 31, "{len} {unit} {width}");
                     assert_eq!(deal.positions(0, u64::from(next)), 0..len);
                 }
             }
+        }
+    }
+
+    #[test]
+    fn long_blocks_begin_at_lines_and_pages() {
+        for (len, edge) in [(1000, 8), (10_000, 16), (1_000_000, 512)] {
+            let deal = Deal::new(len, 1, 3);
+            for seat in 1..3 {
+                assert_eq!(deal.block(seat).lo % edge, 0, "{len}");
+            }
+            assert_eq!(u64::from(deal.block(2).hi), len);
         }
     }
 

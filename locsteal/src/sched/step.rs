@@ -77,7 +77,7 @@ pub(crate) enum Step {
 #[derive(Debug)]
 pub(crate) struct Walk {
     pub(super) thief: Thief,
-    role: Role,
+    pub(super) role: Role,
     /// The block of its own seat, whatever has become of it.
     pub(super) own: Span,
     /// Units taken and not yet given out.
