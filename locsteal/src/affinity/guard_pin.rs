@@ -182,7 +182,7 @@ impl Confines {
         Ok(Pin { calls, slot, flag: Flag::raise(saved, narrow), bound: PhantomData })
     }
 
-    #[cfg(test)]
+    #[cfg(all(test, not(loom)))]
     pub(super) fn taken(&self, domain: usize) -> usize {
         self.slots[domain].taken()
     }

@@ -29,7 +29,7 @@ pub use recording::Recording;
 use crew::Crew;
 pub(crate) use fork::Process;
 pub(crate) use lane::{Epoch, Lane, Notice, this_cpu};
-#[cfg(any(feature = "simulator", test))]
+#[cfg(any(feature = "simulator", all(test, not(loom))))]
 pub(crate) use seats::Seats;
 #[cfg(feature = "simulator")]
 pub(crate) use shared::PATIENCE;

@@ -282,6 +282,7 @@ impl<'a> Attendant<'a> {
             seat,
             seen: vec![Generation::default(); shared.lanes()],
             side: Side { shared, seat, arrived: false, turn: 0 },
+            beside: false,
         })
     }
 
