@@ -3,7 +3,7 @@
 //! At first a class tries what there is, some times each: stealing, static blocks and, where the loop turned out to be small,
 //! the plain serial loop. From then on it uses the best of them. Now and then, more and more seldom, it measures its
 //! choice again, and the others if they are not far behind; a surprise makes it measure more often again. While loops run
-//! serially, workers fall asleep; so the others are tried some times in a row then, and only the last time counts: what
+//! serially, workers fall asleep; so the others are tried some times in a row then, and only the last times count: what
 //! counts is what they would cost if they were chosen.
 //!
 //! Once a loop of a class has been left early, the class begins anew, and from then on tries a shared counter with growing chunks
@@ -111,6 +111,8 @@ struct Lesson {
     tries: u8,
     /// Whether a loop has been left early.
     left: bool,
+    /// Whether the last measurement was so slow that it was not believed.
+    suspect: bool,
 }
 
 /// The first phase, one after another. What is tried first pays for waking threads and for touching memory.
@@ -126,8 +128,10 @@ pub(crate) const FIRST: [Choice; 8] = [
 ];
 /// The first stage past the first phase.
 const SETTLED: u8 = FIRST.len() as u8;
-/// How often a choice that needs workers is tried in a row, where they have slept.
-const WAKING_TRIES: u8 = 3;
+/// How often a choice that needs workers is tried in a row, where they have slept, before it counts; and how often it
+/// counts: with many callers at once, one loop may be lucky.
+const WAKING_TRIES: u8 = 2;
+const COUNTED_TRIES: u8 = 2;
 const LAST_STAGE: u8 = SETTLED + 3;
 /// Loops between two rounds of measurements, on average and as a power of two, at first; twice as many after each round
 /// in which little changed.
@@ -160,6 +164,7 @@ impl Cost {
 
 impl Lesson {
     const LEFT: u16 = 1 << 10;
+    const SUSPECT: u16 = 1 << 11;
 
     fn unpack(word: u64) -> Self {
         let bits = (word >> 48) as u16;
@@ -169,14 +174,16 @@ impl Lesson {
             round: bits as u8 & 3,
             tries: (bits >> 8) as u8 & 3,
             left: bits & Self::LEFT != 0,
+            suspect: bits & Self::SUSPECT != 0,
         }
     }
 
     fn pack(self) -> u64 {
         let [a, b, c] = self.cost.map(|cost| u64::from(cost.0));
         let [stage, round, tries] = [self.stage, self.round, self.tries].map(u64::from);
-        let left = if self.left { u64::from(Self::LEFT) } else { 0 };
-        let bits = left | tries << 8 | (self.best() as u64) << 6 | stage << 2 | round;
+        let flag = |set: bool, bit: u16| if set { u64::from(bit) } else { 0 };
+        let flags = flag(self.left, Self::LEFT) | flag(self.suspect, Self::SUSPECT);
+        let bits = flags | tries << 8 | (self.best() as u64) << 6 | stage << 2 | round;
         a | b << 16 | c << 32 | bits << 48
     }
 
@@ -209,6 +216,7 @@ impl Lesson {
     fn is_due(self, lot: u32) -> bool {
         self.stage < SETTLED
             || self.round != 0
+            || self.suspect
             || lot >> (32 - (INTERVAL_LOG2 + (self.stage - SETTLED))) == 0
     }
 
@@ -270,16 +278,21 @@ impl Lesson {
         let len = left_after.unwrap_or(len);
         let woken =
             self.stage >= SETTLED && self.best() == Choice::Serial && choice != Choice::Serial;
-        if woken && self.tries + 1 < WAKING_TRIES {
-            self.tries += 1;
+        self.tries = if woken { self.tries + 1 } else { 0 };
+        if woken && self.tries <= WAKING_TRIES {
             return self;
         }
-        self.tries = 0;
         let sample = ns.max(1) as f32 / len.max(1) as f32;
         let new = match self.known(choice) {
             None => sample,
             // The first loops pay for waking threads and touching memory.
             Some(old) if self.stage < SETTLED => old.min(sample),
+            Some(old) if sample > old * SURPRISE && !self.suspect => {
+                // Something may have interrupted it. The next loop will show.
+                self.suspect = true;
+                self.tries = self.tries.saturating_sub(1);
+                return self;
+            }
             Some(old) => {
                 if sample > old * SURPRISE || old > sample * SURPRISE {
                     self.stage = SETTLED;
@@ -290,11 +303,16 @@ impl Lesson {
                 }
                 // What disturbs a loop makes it slower, never faster; and an interrupted one must not count for more than
                 // a slow one.
-                let weight = if sample < old { 0.75 } else { 0.25 };
+                let weight = if sample < old { 0.5 } else { 0.25 };
                 old + (sample.min(old * 4.0) - old) * weight
             }
         };
+        self.suspect = false;
         self.cost[choice as usize] = Cost::new(new);
+        if woken && self.tries < WAKING_TRIES + COUNTED_TRIES {
+            return self;
+        }
+        self.tries = 0;
         self.advance(len)
     }
 }
@@ -440,7 +458,7 @@ mod tests {
         assert_eq!(run(&memory, 1000, 20_000, costs(500, 1000, 1000)).1, Choice::Serial);
     }
 
-    /// Where loops run serially, workers sleep: only the third loop in a row that needs them is fast.
+    /// Where loops run serially, workers sleep: only from the third loop in a row that needs them on are they fast.
     #[test]
     fn finds_its_way_back_from_serial_loops_although_workers_sleep() {
         let memory = Memory::new();
@@ -469,6 +487,9 @@ mod tests {
     fn an_interrupted_loop_does_not_mislead_for_long() {
         let memory = Memory::new();
         run(&memory, 1000, 1000, costs(900, 2000, 2100));
+        let before = memory.expectation(1000);
+        memory.learn(1000, through(Choice::Serial, 4_000_000));
+        assert_eq!(memory.expectation(1000), before, "one is not believed");
         memory.learn(1000, through(Choice::Serial, 4_000_000));
         assert_eq!(run(&memory, 1000, 2000, costs(900, 2000, 2100)).1, Choice::Serial);
     }
@@ -537,6 +558,7 @@ mod tests {
             round: 2,
             tries: 1,
             left: true,
+            suspect: true,
         };
         assert_eq!(Lesson::unpack(lesson.pack()), lesson);
         assert_eq!(Lesson::best_in(lesson.pack()), lesson.best());
