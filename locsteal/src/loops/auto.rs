@@ -349,8 +349,10 @@ impl Memory {
         let lesson = Lesson::unpack(word);
         let left = lesson.left;
         if inside && lesson.is_small(len) {
-            // The others are at work on the outer loop; and it would learn nothing of what they could do for this one.
-            return Decision { choice: Choice::Serial, measured: false, left };
+            // The others are at work on the outer loop; and it would learn nothing of what they could do for this one. What is
+            // small when shared may be long by itself: that is found out first.
+            let measured = lesson.known(Choice::Serial).is_none();
+            return Decision { choice: Choice::Serial, measured, left };
         }
         if lesson.is_due(draw()) {
             return Decision { choice: lesson.due(), measured: true, left };
@@ -548,6 +550,17 @@ mod tests {
         }
         run(&memory, 100_000, 100, costs(600_000, 310_000, 320_000));
         assert_ne!(memory.decide(100_000, true).choice, Choice::Serial, "worth sharing");
+        // Small on many seats, long on one; and launched from inside alone.
+        let mut serial = 0;
+        for _ in 0..1000 {
+            let decision = memory.decide(10_000, true);
+            let ns = costs(500_000, 14_000, 13_000)(decision.choice);
+            serial += u32::from(decision.choice == Choice::Serial);
+            if decision.measured {
+                memory.learn(10_000, through(decision.choice, ns));
+            }
+        }
+        assert!(serial <= 2, "{serial}");
     }
 
     #[test]

@@ -90,6 +90,12 @@ pub(crate) fn this_cpu() -> u8 {
     current_cpu().unwrap_or(0) as u8
 }
 
+/// Whether the calling thread runs on the CPU of a [`Notice::cpu`].
+#[inline]
+pub(crate) fn is_this_cpu(cpu: u8) -> bool {
+    current_cpu().is_some_and(|here| here as u8 == cpu)
+}
+
 /// The line that workers watch.
 #[derive(Debug)]
 struct Down {

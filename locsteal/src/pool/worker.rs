@@ -3,7 +3,7 @@
 //! A worker looks at loops and at side work in turn: after a loop at side work first, after a piece of side work at
 //! loops first. So neither keeps it from the other for longer than one loop, or one piece of work, lasts.
 
-use super::lane::{Epoch, Lane, this_cpu};
+use super::lane::{Epoch, Lane, is_this_cpu};
 use super::shared::{Shared, Ticket};
 use crate::clock::ticks;
 use crate::sched::{Entry, Generation};
@@ -16,6 +16,7 @@ pub(crate) fn work(shared: &Shared, seat: usize, crew: u64) {
         shared,
         seat,
         seen: vec![Generation::default(); shared.lanes()],
+        welcome: vec![true; shared.lanes()],
         side: Side { shared, seat, arrived: false, turn: 0 },
         beside: false,
     };
@@ -45,6 +46,8 @@ struct Watch<'a> {
     shared: &'a Shared,
     seat: usize,
     seen: Vec<Generation>,
+    /// Whether it could come into the last loop that it tried there: not where the caller sits in its seat.
+    welcome: Vec<bool>,
     side: Side<'a>,
     /// Whether the caller of its last loop was on the same CPU, which it may be waiting for.
     beside: bool,
@@ -107,14 +110,20 @@ impl Watch<'_> {
     fn take_part(&mut self) -> bool {
         let mut took_part = false;
         let side = &mut self.side;
-        for (lane, seen) in self.shared.watched().iter().zip(&mut self.seen) {
+        let known = self.seen.iter_mut().zip(&mut self.welcome);
+        for (lane, (seen, welcome)) in self.shared.watched().iter().zip(known) {
             let mut epoch = lane.epoch();
             if epoch.generation() == *seen {
                 continue;
             }
+            if self.seat >= epoch.width() {
+                *seen = epoch.generation();
+                continue;
+            }
             if epoch.hold() > 0 && !outlives(lane, epoch, self.shared.hold) {
-                // Loops come fast: others may be worth it.
-                took_part = true;
+                // Loops come fast: others may be worth it, if this worker has a place in them at all. Jobs do not wait for them.
+                took_part |= *welcome;
+                side.look();
                 continue;
             }
             if side.arrived && lane.could_enter(epoch, self.seat) && side.turn_to_loop() {
@@ -123,9 +132,9 @@ impl Watch<'_> {
             }
             match lane.enter(epoch, self.seat) {
                 Entry::NotNow => {}
-                Entry::Never => *seen = epoch.generation(),
+                Entry::Never => (*seen, *welcome) = (epoch.generation(), false),
                 entry @ (Entry::Owner | Entry::Late) => {
-                    *seen = epoch.generation();
+                    (*seen, *welcome) = (epoch.generation(), true);
                     self.beside = join(self.shared, lane, epoch, self.seat, entry);
                     took_part = true;
                     side.look();
@@ -174,7 +183,8 @@ impl Watch<'_> {
 #[inline]
 fn outlives(lane: &Lane, epoch: Epoch, hold: u64) -> bool {
     let (since, hold) = (ticks(), hold << (epoch.hold() - 1));
-    while ticks().saturating_sub(since) < hold {
+    // A clock that steps back ends it.
+    while ticks().wrapping_sub(since) < hold {
         crate::sync::spin_loop();
     }
     lane.epoch() == epoch
@@ -190,7 +200,7 @@ fn join(shared: &Shared, lane: &Lane, epoch: Epoch, seat: usize, entry: Entry) -
     if lane.board.departure(seat).leave(epoch.generation()) {
         lane.bell().ring();
     }
-    this_cpu() == notice.cpu
+    is_this_cpu(notice.cpu)
 }
 
 /// How long a worker without work spins before it sleeps: as long as it pays, by what the last gaps were like.
@@ -281,6 +291,7 @@ impl<'a> Attendant<'a> {
             shared,
             seat,
             seen: vec![Generation::default(); shared.lanes()],
+            welcome: vec![true; shared.lanes()],
             side: Side { shared, seat, arrived: false, turn: 0 },
             beside: false,
         })
