@@ -100,6 +100,7 @@ fn instructions(kernel: &str, form: &str, n: usize) -> Result<f64, String> {
 fn check(wanted: &[&str]) -> Result<bool, String> {
     const SHORT: usize = 1 << 20;
     const LONG: usize = 1 << 22;
+    const ATTEMPTS: usize = 4;
     println!(
         "{:<18} {:>9} {:>9} {:>9}   instructions per iteration",
         "kernel", "indices", "iterators", "marked"
@@ -109,15 +110,25 @@ fn check(wanted: &[&str]) -> Result<bool, String> {
         if !wanted.is_empty() && !wanted.contains(&kernel) {
             continue;
         }
-        let mut costs = [0.0; 4];
-        for (cost, (form, _)) in costs.iter_mut().zip(FORMS) {
-            let (short, long) =
-                (instructions(kernel, form, SHORT)?, instructions(kernel, form, LONG)?);
-            *cost = (long - short) / (LONG - SHORT) as f64;
+        // What else a process does is never quite the same, and only adds: of each run the least count is the one that counts.
+        let mut counts = [[f64::INFINITY; 2]; 4];
+        let mut found = [0.0; 4];
+        for _ in 0..ATTEMPTS {
+            for (counts, (form, _)) in counts.iter_mut().zip(FORMS) {
+                for (count, n) in counts.iter_mut().zip([SHORT, LONG]) {
+                    *count = count.min(instructions(kernel, form, n)?);
+                }
+            }
+            let [indices, iterators, marked, nothing] =
+                counts.map(|[short, long]| (long - short) / (LONG - SHORT) as f64);
+            let [indices, iterators, marked] =
+                [indices, iterators, marked].map(|cost| cost - nothing);
+            found = [indices, iterators, marked, marked / indices.min(iterators)];
+            if found[3] <= ALLOWED {
+                break;
+            }
         }
-        let [indices, iterators, marked, nothing] = costs;
-        let [indices, iterators, marked] = [indices, iterators, marked].map(|cost| cost - nothing);
-        let ratio = marked / indices.min(iterators);
+        let [indices, iterators, marked, ratio] = found;
         let verdict = if ratio <= ALLOWED { "" } else { "  too much" };
         passed &= ratio <= ALLOWED;
         println!(
