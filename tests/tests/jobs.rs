@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Mutex, mpsc};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use locsteal::{JobHandle, Near, Policy, Pool, par_for, spawn_near};
 
@@ -132,8 +133,14 @@ fn small_jobs_come_to_run_inline_and_long_ones_do_not() {
         }
     }
     for _ in 0..20 {
-        spawn_near!(<pool = &pool, name = "long"> || thread::sleep(std::time::Duration::from_millis(3)))
-            .join();
+        // Three milliseconds of work.
+        spawn_near!(<pool = &pool, name = "long"> || {
+            let begun = Instant::now();
+            while begun.elapsed() < Duration::from_millis(3) {
+                std::hint::spin_loop();
+            }
+        })
+        .join();
     }
     let long = site("long");
     assert_eq!(long.decision, "offload", "{long}");
