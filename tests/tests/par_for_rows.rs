@@ -237,3 +237,22 @@ fn elements_are_owned_at_signed_indices() {
         assert!(text.contains("`a`") && text.contains("out of bounds"), "{text}");
     });
 }
+
+/// A falling row that one array has cut to nothing asks the next array nothing that cannot be answered.
+#[test]
+fn falling_rows_of_several_empty_arrays_name_the_first() {
+    #[par_for]
+    fn dot(x: &[u64], z: &[u64], n: usize, m: usize) -> u64 {
+        let mut sum = 0;
+        #[par_for(collapse = 2, schedule = serial, reduce(+: sum))]
+        for i in 0..n {
+            for j in (0..=m).rev() {
+                sum += x[i * (m + 1) + j] * z[j];
+            }
+        }
+        sum
+    }
+    assert_eq!(dot(&[1, 2, 3, 4, 5, 6], &[1, 10, 100], 2, 2), 321 + 654);
+    let text = said(|| assert_eq!(dot(&[], &[], 2, 2), 0));
+    assert!(text.contains("index out of bounds: the len of `x` is 0 but the index is 2"), "{text}");
+}

@@ -137,8 +137,7 @@ impl Departure {
 
     /// The owner leaves; true if the caller sleeps until then and must be woken.
     ///
-    /// Release: pairs with [`has_left`](Self::has_left) and [`await_leave`](Self::await_leave) by the caller, who takes all that the
-    /// owner did from here.
+    /// Release: pairs with [`has_left`](Self::has_left) by the caller, who takes all that the owner did from here.
     #[inline]
     pub(crate) fn leave(&self, generation: Generation) -> bool {
         let was = self.0.swap(Self::word(generation, Self::LEFT), Ordering::Release);

@@ -94,8 +94,8 @@ where
     #[inline]
     unsafe fn row(&self, first: u128, last: u128) -> impl Iterator<Item = T> {
         // Counted as the elements are, so that the compiler sees that no index leaves them.
-        let (start, count) = (self.value(first), (last - first) as usize + 1);
-        (0..count).map(move |k| start.forward(k as u128))
+        let (start, count) = (self.value(first), (last - first) as u64 + 1);
+        (0..count).map(move |k| start.forward(u128::from(k)))
     }
 
     #[inline]
@@ -112,8 +112,8 @@ unsafe impl<T: Integer + ItemIndex<Whole>> Indices<Whole> for RangeInclusiveSour
     #[inline]
     unsafe fn row(&self, first: u128, last: u128) -> impl Iterator<Item = T> {
         // Counted as the elements are, so that the compiler sees that no index leaves them.
-        let (start, count) = (self.value(first), (last - first) as usize + 1);
-        (0..count).map(move |k| start.forward(k as u128))
+        let (start, count) = (self.value(first), (last - first) as u64 + 1);
+        (0..count).map(move |k| start.forward(u128::from(k)))
     }
 
     #[inline]

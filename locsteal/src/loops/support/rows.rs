@@ -105,10 +105,12 @@ impl<S> Frame<'_, S, Whole> {
     ) where
         S: Indices<Whole, Item: ItemIndex<Whole>>,
     {
-        let low = self.low_item();
+        let rises = matches!(S::STRIDE, Stride::Up);
+        // Of a row that was cut to nothing, only where indices rise can the lowest be asked for.
+        let low = if rises { self.low_item() } else { 0 };
         let skip = low.wrapping_add_signed(offset).wrapping_sub(begin);
         // What is no index is a large one.
-        let fits = matches!(S::STRIDE, Stride::Up)
+        let fits = rises
             && (S::Item::EXACT || isize::try_from(low).is_ok())
             && skip <= at_hand
             && self.count <= (at_hand - skip) as u64;
