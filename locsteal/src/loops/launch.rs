@@ -287,7 +287,7 @@ fn keep_track(shared: &Shared, caller: &mut Participant<'_>, launch: impl FnOnce
 
 /// How long workers are to hold back from a tiny loop of this length: about as long as its caller would take, if there were next to
 /// nothing to do in an iteration.
-const fn hold(len: u64) -> u8 {
+pub(crate) const fn hold(len: u64) -> u8 {
     if len <= 64 { 1 } else { 2 }
 }
 

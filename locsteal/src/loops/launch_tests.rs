@@ -9,7 +9,7 @@ use std::thread::ThreadId;
 use super::launch::*;
 use super::participant::Participant;
 use crate::pool::Pool;
-use crate::sched::{Locality, Schedule};
+use crate::sched::{Kind, Locality, Schedule};
 
 struct EachChunk<F>(F);
 
@@ -336,4 +336,28 @@ fn shutdown_from_everywhere_returns() {
         }
     });
     assert!(catch_unwind(AssertUnwindSafe(|| pool.shutdown())).is_ok());
+}
+
+#[test]
+fn tiny_loops_are_held_for_their_callers_and_loops_that_are_left_grow() {
+    let plan = Plan { schedule: Schedule::Static, ..Plan::default() };
+    let shape = |len| plan.shape(len, 4);
+    assert!(shape(4095).tiny && !shape(4096).tiny);
+    assert!(!shape(4095).is_protected() && shape(4096).is_protected());
+    assert_eq!([2, 64, 65, 4095].map(hold), [1, 1, 2, 2]);
+    let dynamic = Plan { schedule: Schedule::Dynamic, ..Plan::default() };
+    assert!(!dynamic.shape(1 << 20, 4).is_protected());
+    assert_eq!(dynamic.shape(10, 2).kind, Kind::Dynamic);
+    assert_eq!(Plan { growing: true, ..dynamic }.shape(10, 2).kind, Kind::Growing);
+}
+
+/// Where seats crowd, who comes in wakes one more; else some.
+#[test]
+fn crowds_are_woken_one_by_one() {
+    let wakes = |threads| {
+        let topology = crate::Topology::regular(1, 1, 4);
+        let pool = Pool::builder().threads(threads).topology(topology).build().unwrap();
+        pool.shared().wakes_per_worker
+    };
+    assert_eq!((wakes(4), wakes(5)), (4, 1));
 }

@@ -56,7 +56,7 @@ pub(crate) struct Shared {
     /// See [`View::patience`].
     pub(crate) patience: u64,
     /// How many sleepers a worker wakes that has come into a loop.
-    wakes_per_worker: usize,
+    pub(crate) wakes_per_worker: usize,
     /// [`HOLD`] in ticks.
     pub(crate) hold: u64,
 }

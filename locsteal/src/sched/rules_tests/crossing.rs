@@ -154,3 +154,25 @@ fn the_caller_closes_seats_that_had_nothing_to_begin() {
         }
     }
 }
+
+/// A caller that is done asks a few times whether the others are, before it takes their lines away.
+#[test]
+fn the_caller_is_patient_before_it_looks_at_others() {
+    for kind in [Kind::Static, Kind::Steal] {
+        let rig = Rig { kind, grace: 2, launched: 0, ..Rig::new(machine(2, 2, 2), 1) };
+        let mut caller = rig.caller(0);
+        rig.run(&mut caller);
+        assert_eq!(rig.step(&mut caller), Step::Pause(1), "{kind:?}");
+        assert_eq!(rig.step(&mut caller), Step::Pause(1), "{kind:?}");
+        assert_eq!(rig.run(&mut caller), 1..2, "then it runs what nobody has begun, {kind:?}");
+
+        let rig = Rig { kind, grace: 2, launched: 0, ..Rig::new(machine(2, 2, 2), 1) };
+        let mut caller = rig.caller(0);
+        rig.run(&mut caller);
+        let mut owner = rig.owner(1);
+        rig.run(&mut owner);
+        assert_eq!(rig.step(&mut caller), Step::Pause(1), "{kind:?}");
+        rig.leave(&owner);
+        assert_eq!(rig.step(&mut caller), Step::Leave, "at once, {kind:?}");
+    }
+}

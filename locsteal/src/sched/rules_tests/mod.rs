@@ -27,6 +27,7 @@ struct Rig {
     grain: u32,
     launched: u64,
     patience: u64,
+    grace: u32,
     now: Cell<u64>,
 }
 
@@ -46,6 +47,7 @@ impl Rig {
             grain: 1,
             launched: LAUNCHED,
             patience: 1_000_000,
+            grace: 0,
             now: Cell::new(LAUNCHED),
         }
     }
@@ -67,7 +69,7 @@ impl Rig {
             generation: Generation::default().next(),
             launched: self.launched,
             patience: self.patience,
-            grace: 0,
+            grace: self.grace,
             caller: None,
         }
     }

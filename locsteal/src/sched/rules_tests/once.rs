@@ -85,6 +85,7 @@ fn rolled(dice: &mut Dice) -> Rig {
         Kind::StaticChunk(1 + dice.below(9) as u32),
         Kind::Dynamic,
         Kind::DynamicChunk(1 + dice.below(9) as u32),
+        Kind::Growing,
     ];
     let rig = Rig {
         kind: kinds[dice.below(kinds.len() as u64) as usize],
@@ -92,6 +93,7 @@ fn rolled(dice: &mut Dice) -> Rig {
         grain: 1 + dice.below(6) as u32,
         launched: dice.below(2) * LAUNCHED,
         patience: dice.below(200),
+        grace: dice.below(3) as u32,
         ..Rig::new(orders, 1 + dice.below(60))
     };
     rig.width(1 + dice.below(seats as u64) as usize)
@@ -150,4 +152,22 @@ fn a_higher_exit_after_a_lower_one_changes_nothing() {
     rig.board.ending().exit_at(90);
     assert_eq!(rig.board.ending().exit(), Some(5));
     assert_eq!(rig.board.ending().bound(), 5);
+}
+
+/// Where a loop may end anywhere, little is in hand above what has been run.
+#[test]
+fn growing_chunks_are_a_small_share_of_what_was_taken_before() {
+    let rig = Rig { kind: Kind::Growing, grain: 10, ..Rig::new(machine(4, 2, 2), 25_000) };
+    let mut walk = rig.caller(0);
+    let (mut taken, mut chunks, mut last) = (0, 0, 0);
+    while let Step::Run(chunk) = rig.step(&mut walk) {
+        assert_eq!(chunk.start, taken, "in order");
+        let (len, left) = (chunk.end - chunk.start, 100_000 - taken);
+        // All four together hold a quarter of what was taken.
+        assert!(len <= (taken / 16).max(10), "{len} after {taken}");
+        assert!(len >= last || len <= left / 8 + 10, "{len} after {last} with {left} left");
+        (taken, chunks, last) = (chunk.end, chunks + 1, len);
+    }
+    assert_eq!(taken, 100_000);
+    assert!(chunks < 500, "{chunks} chunks");
 }
