@@ -131,7 +131,7 @@ impl Plan<'_> {
         match (self.schedule, self.site) {
             (Schedule::Serial, _) => {}
             (Schedule::Auto, Some(site)) => {
-                let decision = site.memory().decide(len, INSIDE.get());
+                let decision = site.memory().decide(len, is_inside());
                 self.decided = Some(decision);
                 if decision.choice != Choice::Serial || decision.measured {
                     return false;
@@ -155,7 +155,7 @@ fn launch_by_experience(
     entry: &dyn Entry,
     site: &'static Site,
 ) -> Outcome {
-    let decision = plan.decided.unwrap_or_else(|| site.memory().decide(len, INSIDE.get()));
+    let decision = plan.decided.unwrap_or_else(|| site.memory().decide(len, is_inside()));
     let plan = Plan { schedule: decision.schedule(), growing: decision.left, ..*plan };
     if !decision.measured {
         return launch_as_planned(pool, &plan, len, entry);
@@ -408,12 +408,24 @@ thread_local! {
     static INSIDE: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs `work`, which does not panic, as a part of a loop that is shared with others.
+/// Whether the calling thread runs an iteration of a loop that is shared with others.
+#[inline]
+pub(super) fn is_inside() -> bool {
+    INSIDE.get()
+}
+
+/// Runs `work` as a part of a loop that is shared with others.
 #[inline]
 fn inside(work: impl FnOnce()) {
-    let before = INSIDE.replace(true);
+    /// What was so before is so again, however the work ends.
+    struct Outside(bool);
+    impl Drop for Outside {
+        fn drop(&mut self) {
+            INSIDE.set(self.0);
+        }
+    }
+    let _before = Outside(INSIDE.replace(true));
     work();
-    INSIDE.set(before);
 }
 
 /// Runs the entry until the participant has left; catches panics.

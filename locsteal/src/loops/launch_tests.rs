@@ -361,3 +361,20 @@ fn crowds_are_woken_one_by_one() {
     };
     assert_eq!((wakes(4), wakes(5)), (4, 1));
 }
+
+#[test]
+fn who_runs_an_iteration_is_inside_and_nobody_else() {
+    let pool = pool(2);
+    for schedule in [Schedule::Static, Schedule::Steal, Schedule::Dynamic] {
+        let plan = Plan { schedule, grain: 1, ..Plan::default() };
+        let body = |_: &Participant<'_>, _| assert!(is_inside());
+        let outcome = launch(&pool, &plan, 2, &EachChunk(body));
+        assert!(outcome.panic.is_none() && !is_inside(), "{schedule:?}");
+        let stopped =
+            launch(&pool, &plan, 2, &EachChunk(|_: &Participant<'_>, _| panic!("on purpose")));
+        assert!(stopped.panic.is_some() && !is_inside(), "{schedule:?}");
+    }
+    let alone = Plan { schedule: Schedule::Serial, ..Plan::default() };
+    let body = |_: &Participant<'_>, _| assert!(!is_inside(), "the others are free");
+    assert!(launch(&pool, &alone, 2, &EachChunk(body)).panic.is_none());
+}
