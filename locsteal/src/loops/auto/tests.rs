@@ -1,0 +1,186 @@
+//! What a call site makes of loops that cost this or that.
+
+use super::*;
+
+fn through(choice: Choice, ns: u64) -> Sample {
+    Sample { choice, ns, left_after: None }
+}
+
+/// Runs `loops` loops of `len` iterations with these costs; what they took, and what the last choice was.
+fn run(memory: &Memory, len: u64, loops: u32, cost: impl Fn(Choice) -> u64) -> (u64, Choice) {
+    let mut total = 0;
+    for _ in 0..loops {
+        let Decision { choice, measured, .. } = memory.decide(len, false);
+        let ns = cost(choice);
+        total += ns;
+        if measured {
+            memory.learn(len, through(choice, ns));
+        }
+    }
+    (total, memory.expectation(len).0)
+}
+
+fn costs(serial: u64, static_: u64, steal: u64) -> impl Fn(Choice) -> u64 {
+    move |choice| match choice {
+        Choice::Serial => serial,
+        Choice::Static => static_,
+        Choice::Steal => steal,
+    }
+}
+
+#[test]
+fn finds_the_best_and_costs_little_on_the_way() {
+    for (serial, static_, steal) in [
+        (100, 400, 700),
+        (300, 500, 600),
+        (20_000, 11_000, 12_000),
+        (25_000, 24_000, 14_000),
+        (3_000_000, 2_400_000, 1_500_000),
+        (10_000_000, 5_000_000, 5_100_000),
+    ] {
+        let memory = Memory::new();
+        let best = serial.min(static_).min(steal);
+        let (first, _) = run(&memory, 1000, 10, costs(serial, static_, steal));
+        let (rest, choice) = run(&memory, 1000, 10_000, costs(serial, static_, steal));
+        assert_eq!(costs(serial, static_, steal)(choice), best);
+        assert!(rest <= 10_000 * best + 10_000 * best / 50, "{rest} for {best} each");
+        assert!(first <= 10 * best + 4 * static_.max(steal).max(serial.min(50_000)), "{first}");
+    }
+}
+
+#[test]
+fn long_loops_are_never_tried_serially() {
+    let memory = Memory::new();
+    let cost = |choice| {
+        assert_ne!(choice, Choice::Serial);
+        costs(0, 60_000, 70_000)(choice)
+    };
+    assert_eq!(run(&memory, 100, 5000, cost).1, Choice::Static);
+}
+
+#[test]
+fn follows_a_change() {
+    let memory = Memory::new();
+    assert_eq!(run(&memory, 1000, 20_000, costs(900, 2000, 2100)).1, Choice::Serial);
+    assert_eq!(run(&memory, 1000, 5000, costs(90_000, 50_000, 60_000)).1, Choice::Static);
+    assert_eq!(run(&memory, 1000, 20_000, costs(90_000, 85_000, 48_000)).1, Choice::Steal);
+    assert_eq!(run(&memory, 1000, 20_000, costs(500, 1000, 1000)).1, Choice::Serial);
+}
+
+/// Where loops run serially, workers sleep: only from the third loop in a row that needs them on are they fast.
+#[test]
+fn finds_its_way_back_from_serial_loops_although_workers_sleep() {
+    let memory = Memory::new();
+    run(&memory, 1000, 100, costs(20_000, 45_000, 48_000));
+    assert_eq!(memory.expectation(1000).0, Choice::Serial);
+    let mut in_a_row = 0;
+    let mut total = 0;
+    for _ in 0..40_000 {
+        let Decision { choice, measured, .. } = memory.decide(1000, false);
+        in_a_row = if choice == Choice::Serial { 0 } else { in_a_row + 1 };
+        let ns = match in_a_row {
+            0 => 20_000,
+            1 | 2 => 60_000,
+            _ => 11_000,
+        };
+        total += ns;
+        if measured {
+            memory.learn(1000, through(choice, ns));
+        }
+    }
+    assert_ne!(memory.expectation(1000).0, Choice::Serial);
+    assert!(total < 40_000 * 15_000, "{total}");
+}
+
+#[test]
+fn an_interrupted_loop_does_not_mislead_for_long() {
+    let memory = Memory::new();
+    run(&memory, 1000, 1000, costs(900, 2000, 2100));
+    let before = memory.expectation(1000);
+    memory.learn(1000, through(Choice::Serial, 4_000_000));
+    assert_eq!(memory.expectation(1000), before, "one is not believed");
+    memory.learn(1000, through(Choice::Serial, 4_000_000));
+    assert_eq!(run(&memory, 1000, 2000, costs(900, 2000, 2100)).1, Choice::Serial);
+}
+
+#[test]
+fn classes_learn_apart() {
+    let memory = Memory::new();
+    run(&memory, 10, 100, costs(10, 400, 500));
+    run(&memory, 1_000_000, 100, costs(0, 300_000, 320_000));
+    assert_eq!(memory.expectation(12).0, Choice::Serial);
+    assert_eq!(memory.expectation(1_040_000).0, Choice::Static);
+    assert_eq!(memory.expectation(5000).1, [None; 3]);
+}
+
+/// An iteration takes 1 ns; of a million, the one at `exit` leaves. Two participants run static blocks; or take turns.
+#[test]
+fn loops_that_are_left_early_share_a_counter() {
+    let memory = Memory::new();
+    let (len, exit) = (1_000_000, 125_000);
+    let mut total = 0;
+    for _ in 0..2000 {
+        let decision = memory.decide(len, false);
+        let ns = match decision.schedule() {
+            Schedule::Dynamic => exit / 2 + 5000,
+            Schedule::Static | Schedule::Steal => exit + 1000,
+            _ => exit,
+        };
+        total += ns;
+        if decision.measured {
+            let sample = Sample { choice: decision.choice, ns, left_after: Some(exit + 1) };
+            memory.learn(len, sample);
+        }
+    }
+    assert_eq!(memory.decide(len, false).schedule(), Schedule::Dynamic);
+    assert!(total < 2000 * (exit * 11 / 20), "{total}");
+    // Where they run through after all, the counter is kept only if it is no worse.
+    for _ in 0..5000 {
+        let decision = memory.decide(len, false);
+        let ns = if decision.choice == Choice::Steal { len / 2 } else { len };
+        if decision.measured {
+            memory.learn(len, through(decision.choice, ns));
+        }
+    }
+    assert_eq!(memory.expectation(len).0, Choice::Steal);
+}
+
+#[test]
+fn small_loops_inside_of_others_are_serial() {
+    let memory = Memory::new();
+    assert_eq!(memory.decide(1000, true).choice, Choice::Steal, "nothing is known yet");
+    run(&memory, 1000, 100, costs(600, 500, 450));
+    assert_eq!(memory.expectation(1000).0, Choice::Steal);
+    for _ in 0..1000 {
+        let decision = memory.decide(1000, true);
+        assert_eq!((decision.choice, decision.measured), (Choice::Serial, false));
+    }
+    run(&memory, 100_000, 100, costs(600_000, 310_000, 320_000));
+    assert_ne!(memory.decide(100_000, true).choice, Choice::Serial, "worth sharing");
+    // Small on many seats, long on one; and launched from inside alone.
+    let mut serial = 0;
+    for _ in 0..1000 {
+        let decision = memory.decide(10_000, true);
+        let ns = costs(500_000, 14_000, 13_000)(decision.choice);
+        serial += u32::from(decision.choice == Choice::Serial);
+        if decision.measured {
+            memory.learn(10_000, through(decision.choice, ns));
+        }
+    }
+    assert!(serial <= 2, "{serial}");
+}
+
+#[test]
+fn words_come_back() {
+    let lesson = Lesson {
+        cost: [Cost::new(1.5), Cost::default(), Cost::new(1e9)],
+        stage: LAST_STAGE,
+        round: 2,
+        tries: 1,
+        left: true,
+        suspect: true,
+    };
+    assert_eq!(Lesson::unpack(lesson.pack()), lesson);
+    assert_eq!(Lesson::best_in(lesson.pack()), lesson.best());
+    assert!((Cost::new(1234.0).value().unwrap() / 1234.0 - 1.0).abs() < 0.005);
+}
