@@ -389,8 +389,8 @@ impl Job {
             unsafe { (table.free)(job) };
         }
         if let Some(scope) = scope {
-            // SAFETY: the scope waits for this call.
-            unsafe { scope.as_ref() }.job_ended();
+            // SAFETY: the job is of that scope, was begun once, and has ended.
+            unsafe { ScopeCore::job_ended(scope) }
         }
     }
 

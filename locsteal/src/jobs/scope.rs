@@ -1,10 +1,12 @@
 //! Scopes: jobs that may borrow what lives outside of them.
 //!
 //! The shape is that of `std::thread::scope`: the two lifetimes are the standard library's, and so is the reasoning.
+#![allow(unsafe_code, reason = "jobs know their scope by its address")]
 
 use std::fmt;
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::ptr::NonNull;
 
 use super::cell::{Job, Payload, drop_quietly};
 use super::stack;
@@ -147,17 +149,30 @@ impl ScopeCore {
         }
     }
 
-    /// A job that was counted has ended. The scope may be gone when this returns.
-    pub(super) fn job_ended(&self) {
+    /// A job that was counted has ended. The scope may be gone before this returns.
+    ///
+    /// Nothing of the scope is touched after the access that lets its owner go: where the owner does not sleep, that is
+    /// the subtraction; where it does, it stays until the zero is stored, so the bell is there to be rung to the end. The
+    /// scope comes as an address, and only the fields that are used are referred to: a parameter `&self` would say that
+    /// all of the scope is there until this function returns, and it may be gone before.
+    ///
+    /// # Safety
+    ///
+    /// The caller is a counted job of the scope, and this is the only call for it.
+    pub(super) unsafe fn job_ended(scope: NonNull<Self>) {
+        let scope = scope.as_ptr();
+        // SAFETY: the job is counted, so the owner stays at least until the subtraction below. The references are no
+        // parameters, and are used no longer than said above.
+        let (live, bell, memory) = unsafe { (&(*scope).live, &(*scope).bell, &(*scope).memory) };
+        memory.used();
         // Release: pairs with the acquire in `end`, so that the owner sees all that the job did. Acquire: for the
         // store below, which must not come to others before what they did.
-        self.memory.used();
-        if self.live.fetch_sub(ONE, Ordering::AcqRel) == ONE | ASLEEP {
+        if live.fetch_sub(ONE, Ordering::AcqRel) == ONE | ASLEEP {
             // The owner stays until the store, which is the last access here.
-            self.bell.ring();
-            self.memory.used();
+            bell.ring();
+            memory.used();
             // Release: as above; what earlier jobs released is acquired above.
-            self.live.store(0, Ordering::Release);
+            live.store(0, Ordering::Release);
         }
     }
 
@@ -270,6 +285,55 @@ impl ScopeCore {
                 jobs[from - 1].for_scope()
             };
             stack::with_room(job, |job| job.run_for_scope());
+        }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::sync::{Arc, Barrier};
+    use std::thread;
+
+    use super::*;
+
+    /// As the address in a job.
+    #[derive(Clone, Copy)]
+    struct Address(NonNull<ScopeCore>);
+
+    // SAFETY: the scope is `Sync`.
+    unsafe impl Send for Address {}
+
+    impl Address {
+        fn job_ended(self) {
+            // SAFETY: there is one job, and this is it.
+            unsafe { ScopeCore::job_ended(self.0) }
+        }
+    }
+
+    /// Its owner frees the scope as soon as it may; Miri finds it if the job needs more of it then.
+    #[test]
+    fn the_last_job_needs_no_scope_once_it_has_said_that_it_has_ended() {
+        let rounds = if cfg!(miri) { 100 } else { 1000 };
+        for _ in 0..rounds {
+            let scope = Box::into_raw(Box::new(ScopeCore::new()));
+            let address = Address(NonNull::new(scope).unwrap());
+            let begin = Arc::new(Barrier::new(2));
+            // SAFETY: the scope is there until its jobs have ended.
+            unsafe { (*scope).job_begins() };
+            let job = {
+                let begin = Arc::clone(&begin);
+                thread::spawn(move || {
+                    begin.wait();
+                    address.job_ended();
+                })
+            };
+            begin.wait();
+            // SAFETY: as above; after the end nobody uses the scope any more.
+            unsafe {
+                assert!((*scope).end().is_none());
+                drop(Box::from_raw(scope));
+            }
+            job.join().unwrap();
         }
     }
 }
