@@ -9,8 +9,9 @@ use std::sync::{Mutex, PoisonError};
 use super::auto::{Choice, Decision, Sample};
 use super::participant::Participant;
 use super::site::Site;
+use crate::affinity::mask::current_cpu;
 use crate::clock::{self, ticks};
-use crate::pool::{Epoch, GRACE, Lane, Notice, Pool, Shared, Ticket, this_cpu};
+use crate::pool::{Epoch, GRACE, Lane, Notice, Pool, Shared, Ticket};
 use crate::sched::{Deal, Ending, Entry as SeatEntry, Kind, Locality, Schedule, View, Walk};
 use crate::stats::Stats;
 use crate::stats::timeline::{Launch, LoopId, Recorder};
@@ -305,6 +306,7 @@ fn run_shared(
     let thief = shared.caller_seat(width);
     let generation = lane.next_generation();
     let launched = if protected { ticks() } else { 0 };
+    lane.note_caller(current_cpu(), thief.seat);
     let locality = plan.locality;
     let view = View {
         board: &lane.board,
@@ -333,7 +335,6 @@ fn run_shared(
         locality,
         // There are no more than `Epoch::MAX_WIDTH`.
         caller: thief.seat as u16,
-        cpu: this_cpu(),
     };
     if !kind.has_blocks() {
         lane.board.reset_counter();
