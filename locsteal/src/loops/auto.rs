@@ -145,6 +145,9 @@ const FORGETTING: f32 = 0.9;
 /// The serial loop is tried only where another way took less than this, in nanoseconds: a try costs little then, and a
 /// longer loop would not be faster serially.
 const SERIAL_BELOW: f32 = 50_000.0;
+/// What takes less than this serially, in nanoseconds, is not worth sharing: another thread has not heard of it before half of that
+/// is over, and then must say that it is done. No other way is tried again while that holds.
+const NOT_WORTH_SHARING: f32 = 200.0;
 /// What takes less than this, in nanoseconds, runs serially inside of another loop.
 const SMALL: f32 = 20_000.0;
 
@@ -240,8 +243,12 @@ impl Lesson {
         let Some(best) = self.known(self.best()) else {
             return true;
         };
-        (choice != Choice::Serial || best * (len as f32) < SERIAL_BELOW)
-            && self.known(choice).is_none_or(|cost| cost <= best * HOPELESS)
+        let all = best * len as f32;
+        let may_help = match choice {
+            Choice::Serial => all < SERIAL_BELOW,
+            _ => self.best() != Choice::Serial || all >= NOT_WORTH_SHARING,
+        };
+        may_help && self.known(choice).is_none_or(|cost| cost <= best * HOPELESS)
     }
 
     /// Goes on to the next measurement that is worth its while.
@@ -263,7 +270,9 @@ impl Lesson {
             if self.is_hopeful(due, len) {
                 return self;
             }
-            if let Some(cost) = self.known(due).filter(|_| self.stage >= SETTLED) {
+            let best = self.known(self.best()).unwrap_or_default();
+            let passed_over = self.known(due).filter(|cost| *cost > best * HOPELESS);
+            if let Some(cost) = passed_over.filter(|_| self.stage >= SETTLED) {
                 self.cost[due as usize] = Cost::new(cost * FORGETTING);
             }
         }

@@ -93,6 +93,18 @@ fn finds_its_way_back_from_serial_loops_although_workers_sleep() {
 }
 
 #[test]
+fn what_no_thread_could_have_heard_of_is_left_to_the_caller_until_it_grows() {
+    let memory = Memory::new();
+    run(&memory, 2, 100, costs(40, 110, 120));
+    let shared = |choice| {
+        assert_eq!(choice, Choice::Serial, "not even tried");
+        40
+    };
+    assert_eq!(run(&memory, 2, 100_000, shared).1, Choice::Serial);
+    assert_eq!(run(&memory, 2, 5000, costs(4000, 2500, 2600)).1, Choice::Static);
+}
+
+#[test]
 fn an_interrupted_loop_does_not_mislead_for_long() {
     let memory = Memory::new();
     run(&memory, 1000, 1000, costs(900, 2000, 2100));
