@@ -165,6 +165,15 @@ impl Cost {
     }
 }
 
+const _: () =
+    assert!(SETTLED == 8 && LAST_STAGE < 16, "one bit of the stage tells whether it is settled");
+
+/// Whether a class at this stage, which is settled, measures now; `lot` is a random number.
+#[inline]
+const fn is_drawn(stage: u8, lot: u32) -> bool {
+    lot >> (32 - (INTERVAL_LOG2 + (stage - SETTLED))) == 0
+}
+
 impl Lesson {
     const LEFT: u16 = 1 << 10;
     const SUSPECT: u16 = 1 << 11;
@@ -188,6 +197,17 @@ impl Lesson {
         let flags = flag(self.left, Self::LEFT) | flag(self.suspect, Self::SUSPECT);
         let bits = flags | tries << 8 | (self.best() as u64) << 6 | stage << 2 | round;
         a | b << 16 | c << 32 | bits << 48
+    }
+
+    /// Whether the lesson that was packed into `word` is past its first phase, has found the serial loop the best, and waits to be
+    /// drawn for its next measurement.
+    #[inline]
+    const fn is_settled_on_serial(word: u64) -> bool {
+        const ROUND: u64 = 3;
+        const STAGE_IS_SETTLED: u64 = (SETTLED as u64) << 2;
+        const BEST: u64 = 3 << 6;
+        const ALL: u64 = ROUND | STAGE_IS_SETTLED | BEST | Lesson::SUSPECT as u64;
+        (word >> 48) & ALL == STAGE_IS_SETTLED | (Choice::Serial as u64) << 6
     }
 
     /// What [`best`](Self::best) is for the lesson that was packed into `word`.
@@ -217,10 +237,7 @@ impl Lesson {
     /// Whether to measure one of the choices now; `lot` is a random number.
     #[inline]
     fn is_due(self, lot: u32) -> bool {
-        self.stage < SETTLED
-            || self.round != 0
-            || self.suspect
-            || lot >> (32 - (INTERVAL_LOG2 + (self.stage - SETTLED))) == 0
+        self.stage < SETTLED || self.round != 0 || self.suspect || is_drawn(self.stage, lot)
     }
 
     /// Which choice to measure next.
@@ -355,6 +372,15 @@ impl Memory {
     #[inline]
     pub(crate) fn decide(&self, len: u64, inside: bool) -> Decision {
         let word = self.0[class(len)].load(Relaxed);
+        let lot = draw();
+        // What tiny loops come to, at the price of a few instructions.
+        if Lesson::is_settled_on_serial(word) && !is_drawn((word >> 50) as u8 & 15, lot) {
+            return Decision { choice: Choice::Serial, measured: false, left: false };
+        }
+        Self::decide_by(word, len, inside, lot)
+    }
+
+    fn decide_by(word: u64, len: u64, inside: bool, lot: u32) -> Decision {
         let lesson = Lesson::unpack(word);
         let left = lesson.left;
         if inside && lesson.is_small(len) {
@@ -363,7 +389,7 @@ impl Memory {
             let measured = lesson.known(Choice::Serial).is_none();
             return Decision { choice: Choice::Serial, measured, left };
         }
-        if lesson.is_due(draw()) {
+        if lesson.is_due(lot) {
             return Decision { choice: lesson.due(), measured: true, left };
         }
         Decision { choice: Lesson::best_in(word), measured: false, left }
