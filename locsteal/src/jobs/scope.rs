@@ -8,10 +8,11 @@ use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr::NonNull;
 
-use super::cell::{Job, Payload, drop_quietly};
+use super::cell::Job;
 use super::stack;
+use crate::panics::{Payload, drop_quietly};
 use crate::pool::{Bell, Process, lock};
-use crate::sync::{AtomicUsize, Memory, Mutex, Ordering, yield_now};
+use crate::sync::{AtomicUsize, Memory, Mutex, MutexGuard, Ordering, yield_now};
 
 /// Where jobs that borrow from `'env` are spawned; made by [`scope`].
 pub struct Scope<'scope, 'env: 'scope> {
@@ -55,7 +56,8 @@ where
 {
     let scope = Scope { core: ScopeCore::new(), own: PhantomData, env: PhantomData };
     let value = catch_unwind(AssertUnwindSafe(|| f(&scope)));
-    let panic = scope.core.end();
+    // It panics in the child of a fork alone, where nobody else uses the scope.
+    let panic = catch_unwind(AssertUnwindSafe(|| scope.core.end())).unwrap_or_else(Some);
     match (value, panic) {
         (Ok(value), None) => value,
         (Ok(value), Some(payload)) => {
@@ -130,7 +132,7 @@ impl ScopeCore {
     pub(super) fn list(&self, job: Job) {
         let mut over = Vec::new();
         {
-            let mut listed = lock(&self.jobs);
+            let mut listed = self.listed();
             let Listed { jobs, in_hand } = &mut *listed;
             if jobs.len() == jobs.capacity() {
                 let held = |job: &Job| in_hand.as_ref().is_some_and(|in_hand| in_hand.is(job));
@@ -204,7 +206,7 @@ impl ScopeCore {
             }
         }
         self.memory.ends();
-        let jobs = std::mem::take(&mut lock(&self.jobs).jobs);
+        let jobs = std::mem::take(&mut self.listed().jobs);
         let mut first = None;
         for panic in jobs.into_iter().filter_map(Job::leave_scope) {
             match first {
@@ -219,15 +221,6 @@ impl ScopeCore {
     /// parent never end here, nor do they touch what they have borrowed.
     #[cold]
     fn end_in_child(&self) {
-        // A thread of the parent may have held the lock, and the list may be in between. Then there may be unstarted jobs
-        // that handles could still run, so that the scope must not be left, in whichever way.
-        if self.jobs.try_lock().is_err() {
-            eprintln!(
-                "locsteal: this process is the child of a fork that was made inside of a scope while another thread \
-                 spawned a job in it, so the scope cannot end here. Fork outside of scopes"
-            );
-            std::process::abort();
-        }
         self.run_unstarted();
         assert!(
             self.live.load(Ordering::Relaxed) == 0,
@@ -260,12 +253,33 @@ impl ScopeCore {
     }
 
     #[cfg(all(test, not(loom)))]
-    pub(super) fn listed(&self) -> usize {
-        lock(&self.jobs).jobs.len()
+    pub(super) fn count_listed(&self) -> usize {
+        self.listed().jobs.len()
+    }
+
+    /// The list.
+    fn listed(&self) -> MutexGuard<'_, Listed> {
+        if !self.process.is_this() {
+            self.look_whether_the_list_can_be_had();
+        }
+        lock(&self.jobs)
+    }
+
+    /// In the child of a fork a thread of the parent may have held the lock, and the list may be in between. Then there may be
+    /// unstarted jobs that handles could still run, so that the scope must not be left, in whichever way.
+    #[cold]
+    fn look_whether_the_list_can_be_had(&self) {
+        if self.jobs.try_lock().is_err() {
+            eprintln!(
+                "locsteal: this process is the child of a fork that was made inside of a scope while another thread \
+                 spawned a job in it, so the scope cannot end here. Fork outside of scopes"
+            );
+            std::process::abort();
+        }
     }
 
     fn has_unstarted(&self) -> bool {
-        lock(&self.jobs).jobs.iter().any(Job::is_waiting)
+        self.listed().jobs.iter().any(Job::is_waiting)
     }
 
     /// Runs the jobs that nobody has begun.
@@ -273,7 +287,7 @@ impl ScopeCore {
         let mut from = 0;
         loop {
             let job = {
-                let mut listed = lock(&self.jobs);
+                let mut listed = self.listed();
                 let Listed { jobs, in_hand } = &mut *listed;
                 *in_hand = None;
                 // Some may have been thrown out since, so that others are skipped: the next call finds them.

@@ -6,10 +6,11 @@ use std::ptr::NonNull;
 use std::task::Waker;
 use std::thread;
 
-use super::{Header, Job, drop_quietly};
+use super::{Header, Job};
 use crate::jobs::policy::Lesson;
 use crate::jobs::scope::ScopeCore;
 use crate::jobs::word::{Detached, Holder, Phase, Waiter};
+use crate::panics::drop_quietly;
 use crate::sync::Ordering;
 
 /// The right to a job's outcome, which one handle has.
