@@ -4,7 +4,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::SeqCst};
-use std::sync::{Barrier, mpsc};
+use std::sync::{Arc, Barrier, Mutex, mpsc};
 use std::thread;
 
 use locsteal::{Pool, Schedule, spawn_near};
@@ -67,11 +67,11 @@ fn goes_on_in_both(
     check: impl FnOnce(Box<dyn std::any::Any + Send>) -> bool,
     rest: impl FnOnce(&(dyn Fn() -> bool + Sync)),
 ) {
-    let in_child = AtomicBool::new(false);
+    let (in_child, ended) = (AtomicBool::new(false), Mutex::new(None));
     let fork = || {
         match fork() {
             None => in_child.store(true, SeqCst),
-            Some(end) => assert_eq!(end, End::Exit(0)),
+            end => *ended.lock().unwrap() = end,
         }
         in_child.load(SeqCst)
     };
@@ -81,6 +81,7 @@ fn goes_on_in_both(
         exit(fine.unwrap_or(false));
     }
     outcome.unwrap_or_else(|payload| resume_unwind(payload));
+    assert_eq!(ended.into_inner().unwrap(), Some(End::Exit(0)));
 }
 
 fn says(words: &str) -> impl FnOnce(Box<dyn std::any::Any + Send>) -> bool {
@@ -177,8 +178,8 @@ fn a_worker_in_the_child_ends() {
         let (go_on, waits) = mpsc::channel::<()>();
         let occupy = |forks: bool, waits: Option<mpsc::Receiver<()>>| {
             let begun = begun.clone();
-            let end = std::sync::Arc::new(std::sync::Mutex::new(None));
-            let told = std::sync::Arc::clone(&end);
+            let end = Arc::new(Mutex::new(None));
+            let told = Arc::clone(&end);
             let (submitted, all) = mpsc::channel::<()>();
             let job = spawn_near!(<pool = &pool, policy = offload> move || {
                 begun.send(()).unwrap();
