@@ -321,6 +321,8 @@ impl<'a> Attendant<'a> {
 }
 
 #[cfg(all(test, not(loom)))]
+mod hold_tests;
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
 
