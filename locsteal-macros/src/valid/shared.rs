@@ -26,7 +26,7 @@ pub(super) fn use_shared(event: &Event, active: &Active, depth: usize, report: &
                 Mode::Write(_) | Mode::Borrow => {}
                 Mode::Method { name, swaps, .. }
                     if event.mutable && (*swaps || methods::is_mutating(&name.to_string())) => {}
-                Mode::Read | Mode::Method { .. } => return,
+                Mode::Read | Mode::Share | Mode::Method { .. } => return,
             }
             let Some(i) = &active.index else {
                 if let Some(i) = &active.mutable_index {
@@ -77,7 +77,7 @@ pub(super) fn use_shared(event: &Event, active: &Active, depth: usize, report: &
                         && place.is_name()
                         && (GROWING.contains(&name.as_str()) || methods::changes_elements(&name))
                 }
-                Mode::Read => false,
+                Mode::Read | Mode::Share => false,
             };
             if !certain_to_write {
                 return;

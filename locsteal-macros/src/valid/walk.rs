@@ -23,6 +23,8 @@ pub(crate) use statements::{walk_block, walk_stmts};
 #[derive(Clone, Debug)]
 pub(crate) enum Mode {
     Read,
+    /// `&` is taken of it.
+    Share,
     /// It is assigned to; if that looks like accumulating, with this operator.
     Write(Option<Operator>),
     /// `&mut` is taken of it.
@@ -35,6 +37,13 @@ pub(crate) enum Mode {
         /// Whether it is `swap(a, b)` of two elements.
         swaps: bool,
     },
+}
+
+impl Mode {
+    /// Whether it is nothing that certainly changes the place.
+    pub(crate) fn may_only_read(&self) -> bool {
+        matches!(self, Self::Read | Self::Share | Self::Method { .. })
+    }
 }
 
 /// What goes through a function.
@@ -147,7 +156,7 @@ pub(crate) fn walk<P: Pass>(pass: &mut P, expr: &mut Expr) {
             }
         }
         Expr::Reference(reference) => {
-            let mode = if reference.mutability.is_some() { Mode::Borrow } else { Mode::Read };
+            let mode = if reference.mutability.is_some() { Mode::Borrow } else { Mode::Share };
             walk_place(pass, &mut reference.expr, &mode);
         }
         Expr::RawAddr(raw) => {
