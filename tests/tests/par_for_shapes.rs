@@ -573,3 +573,40 @@ fn references_to_elements_outlive_the_loop() {
     let queue = VecDeque::from([7, 8]);
     assert_eq!(of_no_slice(&queue, &[1, 2, 3, 4], 2), [(7, &2), (8, &4)]);
 }
+
+#[par_for]
+fn taken_by_pattern(y: &mut [Option<usize>], z: &mut [(usize, usize)]) {
+    for i in 0..y.len() {
+        if let Some(ref mut value) = y[i] {
+            *value += 1;
+        }
+        match y[i] {
+            Some(ref mut value) if *value > 2 => *value *= 2,
+            _ => {}
+        }
+        let (ref mut a, ref b) = z[i];
+        *a += b;
+        let Some(ref mut value) = y[i] else { continue };
+        *value += 100;
+    }
+}
+
+#[par_for]
+fn first_of(y: &[Option<String>]) -> Option<&String> {
+    for i in 0..y.len() {
+        if let Some(ref value) = y[i] {
+            return Some(value);
+        }
+    }
+    None
+}
+
+#[test]
+fn patterns_borrow_elements() {
+    let (mut y, mut z) = ([Some(1), None, Some(2)], [(1, 2), (3, 4), (5, 6)]);
+    taken_by_pattern(&mut y, &mut z);
+    assert_eq!(y, [Some(102), None, Some(106)]);
+    assert_eq!(z, [(3, 2), (7, 4), (11, 6)]);
+    let words = [None, Some("two".to_owned()), Some("three".to_owned())];
+    assert_eq!(first_of(&words).map(String::as_str), Some("two"));
+}
