@@ -60,6 +60,9 @@ pub(super) fn use_shared(event: &Event, active: &Active, depth: usize, report: &
                 );
                 return;
             }
+            if hides_index(index, Some(i), report) {
+                return;
+            }
             shared_element(event, index, &i.to_string(), &element, depth, report);
         }
         Usage::Length => {}
@@ -131,6 +134,17 @@ pub(super) fn use_shared(event: &Event, active: &Active, depth: usize, report: &
             }
         }
     }
+}
+
+/// Reports an index, judged not to be the loop's, that is called as the loop's is.
+pub(super) fn hides_index(index: &Expr, i: Option<&Ident>, report: &mut Report) -> bool {
+    let Some(i) = i.filter(|i| attr::tokens(index) == i.to_string()) else { return false };
+    report.error(
+        index,
+        format_args!("this `{i}` is not the loop's index, which it hides"),
+        "give one of the two another name",
+    );
+    true
 }
 
 /// Reports `x.swap(a, b)` of elements that need not be the iteration's.
