@@ -351,6 +351,21 @@ fn tiny_loops_are_held_for_their_callers_and_loops_that_are_left_grow() {
     assert_eq!(Plan { growing: true, ..dynamic }.shape(10, 2).kind, Kind::Growing);
 }
 
+#[test]
+fn workers_are_told_how_long_to_hold_back() {
+    let pool = pool(2);
+    for schedule in [Schedule::Static, Schedule::Steal, Schedule::Dynamic] {
+        for (len, expected) in [(2, 1), (100, 2), (5000, 0)] {
+            let plan = Plan { schedule, grain: 1, ..Plan::default() };
+            let body = |_: &Participant<'_>, _| {
+                let [lane] = pool.shared().watched() else { panic!("there is one loop at a time") };
+                assert_eq!(lane.epoch().hold(), expected, "{schedule:?}, {len}");
+            };
+            assert!(launch(&pool, &plan, len, &EachChunk(body)).panic.is_none());
+        }
+    }
+}
+
 /// Where seats crowd, who comes in wakes one more; else some.
 #[test]
 fn crowds_are_woken_one_by_one() {

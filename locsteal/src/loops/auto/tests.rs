@@ -104,6 +104,27 @@ fn an_interrupted_loop_does_not_mislead_for_long() {
 }
 
 #[test]
+fn what_was_not_believed_is_measured_again_at_once() {
+    let memory = Memory::new();
+    let cost = costs(900, 2000, 2100);
+    run(&memory, 1000, 1000, &cost);
+    let choice = loop {
+        let Decision { choice, measured, .. } = memory.decide(1000, false);
+        if measured && choice == Choice::Serial {
+            break choice;
+        }
+        if measured {
+            memory.learn(1000, through(choice, cost(choice)));
+        }
+    };
+    memory.learn(1000, through(choice, 50_000));
+    let again = memory.decide(1000, false);
+    assert_eq!((again.choice, again.measured), (choice, true));
+    memory.learn(1000, through(choice, 900));
+    assert_eq!(memory.expectation(1000).0, Choice::Serial);
+}
+
+#[test]
 fn classes_learn_apart() {
     let memory = Memory::new();
     run(&memory, 10, 100, costs(10, 400, 500));

@@ -1,0 +1,201 @@
+//! What launching, waking and `auto` keep, and how each is broken.
+
+use super::table::Mutation;
+
+const AUTO: &str = "locsteal/src/loops/auto.rs";
+const LANE: &str = "locsteal/src/pool/lane.rs";
+const LAUNCH: &str = "locsteal/src/loops/launch.rs";
+const SHARED: &str = "locsteal/src/pool/shared.rs";
+const WORKER: &str = "locsteal/src/pool/worker.rs";
+
+pub(crate) const MUTATIONS: &[Mutation] = &[
+    Mutation {
+        rule: "hold",
+        broken: "the word that workers watch does not say how long to hold back",
+        file: LANE,
+        from: "Self(self.0 | (hold as u64) << Self::HOLD_SHIFT)",
+        to: "Self(self.0 | (hold as u64 & 1) << Self::HOLD_SHIFT)",
+    },
+    Mutation {
+        rule: "hold",
+        broken: "tiny loops are not held for their callers",
+        file: LAUNCH,
+        from: ".held(if tiny { hold(len) } else { 0 })",
+        to: ".held(if tiny { 0 } else { 0 })",
+    },
+    Mutation {
+        rule: "hold",
+        broken: "the tiniest loops are held as long as others",
+        file: LAUNCH,
+        from: "if len <= 64 { 1 } else { 2 }",
+        to: "2",
+    },
+    Mutation {
+        rule: "hold",
+        broken: "workers come to a tiny loop at once",
+        file: WORKER,
+        from: "if epoch.hold() > 0 && !outlives",
+        to: "if epoch.hold() > Epoch::MOST_HOLD && !outlives",
+    },
+    Mutation {
+        rule: "hold",
+        broken: "workers hold back for equally long from all tiny loops",
+        file: WORKER,
+        from: "hold << (epoch.hold() - 1)",
+        to: "hold << (epoch.hold() & 0)",
+    },
+    Mutation {
+        rule: "hold",
+        broken: "who has held back comes although another loop is there",
+        file: WORKER,
+        from: "    lane.epoch() == epoch\n",
+        to: "    lane.epoch() == epoch || true\n",
+    },
+    Mutation {
+        rule: "crowd",
+        broken: "a crowd of seats is woken as fast as a CPU each",
+        file: SHARED,
+        from: "const WAKES_IN_A_CROWD: usize = 1;",
+        to: "const WAKES_IN_A_CROWD: usize = 4;",
+    },
+    Mutation {
+        rule: "inside",
+        broken: "who runs an iteration is not inside of its loop",
+        file: LAUNCH,
+        from: "Outside(INSIDE.replace(true))",
+        to: "Outside(INSIDE.get())",
+    },
+    Mutation {
+        rule: "inside",
+        broken: "who has left a loop stays inside",
+        file: LAUNCH,
+        from: "            INSIDE.set(self.0);\n",
+        to: "            let _ = self.0;\n",
+    },
+    Mutation {
+        rule: "inside",
+        broken: "who runs a loop alone is inside",
+        file: LAUNCH,
+        from: "    take_part(&mut caller, &ending, frame);\n    keep_track",
+        to: "    inside(|| take_part(&mut caller, &ending, frame));\n    keep_track",
+    },
+    Mutation {
+        rule: "auto",
+        broken: "a slow measurement is believed at once",
+        file: AUTO,
+        from: "Some(old) if sample > old * SURPRISE && !self.suspect",
+        to: "Some(old) if sample > old * SURPRISE && self.suspect",
+    },
+    Mutation {
+        rule: "auto",
+        broken: "what was not believed is not measured again",
+        file: AUTO,
+        from: "            || self.suspect\n",
+        to: "            || false\n",
+    },
+    Mutation {
+        rule: "auto",
+        broken: "an interrupted measurement counts for all that it took",
+        file: AUTO,
+        from: "(sample.min(old * 4.0) - old) * weight",
+        to: "(sample - old) * weight",
+    },
+    Mutation {
+        rule: "auto",
+        broken: "a surprise does not make it measure more often",
+        file: AUTO,
+        from: "                    self.stage = SETTLED;\n",
+        to: "                    let _ = SETTLED;\n",
+    },
+    Mutation {
+        rule: "auto",
+        broken: "after a change the costs of before stand",
+        file: AUTO,
+        from: "*cost = (*cost).min(Cost::new(sample * HOPELESS * FORGETTING));",
+        to: "*cost = (*cost).min(Cost::new(f32::MAX));",
+    },
+    Mutation {
+        rule: "auto",
+        broken: "what was hopeless once is never tried again",
+        file: AUTO,
+        from: "const FORGETTING: f32 = 0.9;",
+        to: "const FORGETTING: f32 = 1.0;",
+    },
+    Mutation {
+        rule: "auto",
+        broken: "what is hopeless is measured as often as the rest",
+        file: AUTO,
+        from: "const HOPELESS: f32 = 3.0;",
+        to: "const HOPELESS: f32 = 1e9;",
+    },
+    Mutation {
+        rule: "auto",
+        broken: "long loops are tried serially",
+        file: AUTO,
+        from: "const SERIAL_BELOW: f32 = 50_000.0;",
+        to: "const SERIAL_BELOW: f32 = 1e12;",
+    },
+    Mutation {
+        rule: "auto",
+        broken: "the first loop counts that workers had to be woken for",
+        file: AUTO,
+        from: "const WAKING_TRIES: u8 = 2;",
+        to: "const WAKING_TRIES: u8 = 0;",
+    },
+    Mutation {
+        rule: "auto",
+        broken: "the first measurements count for what they are, not for the best of them",
+        file: AUTO,
+        from: "Some(old) if self.stage < SETTLED => old.min(sample),",
+        to: "Some(_) if self.stage < SETTLED => sample,",
+    },
+    Mutation {
+        rule: "auto",
+        broken: "a loop that is left is dealt in static blocks",
+        file: AUTO,
+        from: "Self::Static if left => Schedule::Dynamic,",
+        to: "Self::Static if left => Schedule::Static,",
+    },
+    Mutation {
+        rule: "auto",
+        broken: "what is known of loops that ran through counts for one that is left",
+        file: AUTO,
+        from: "return Self { left: true, ..Self::default() };",
+        to: "return Self { left: true, ..self };",
+    },
+    Mutation {
+        rule: "auto",
+        broken: "all iterations count of a loop that was left",
+        file: AUTO,
+        from: "let len = left_after.unwrap_or(len);",
+        to: "let _ = left_after;",
+    },
+    Mutation {
+        rule: "auto",
+        broken: "small loops inside of others are shared",
+        file: AUTO,
+        from: "if inside && lesson.is_small(len) {",
+        to: "if inside && lesson.is_small(len) && len == 0 {",
+    },
+    Mutation {
+        rule: "auto",
+        broken: "long loops inside of others are serial",
+        file: AUTO,
+        from: "const SMALL: f32 = 20_000.0;",
+        to: "const SMALL: f32 = 1e12;",
+    },
+    Mutation {
+        rule: "auto",
+        broken: "a small loop inside of others is serial though that was never measured",
+        file: AUTO,
+        from: "let measured = lesson.known(Choice::Serial).is_none();",
+        to: "let measured = lesson.known(Choice::Steal).is_none();",
+    },
+    Mutation {
+        rule: "auto",
+        broken: "sizes learn together",
+        file: AUTO,
+        from: "(len.max(1).ilog2() as usize / 2).min(CLASSES - 1)",
+        to: "(len.max(1).ilog2() as usize / 64).min(CLASSES - 1)",
+    },
+];
