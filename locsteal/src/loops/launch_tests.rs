@@ -366,17 +366,6 @@ fn workers_are_told_how_long_to_hold_back() {
     }
 }
 
-/// Where seats crowd, who comes in wakes one more; else some.
-#[test]
-fn crowds_are_woken_one_by_one() {
-    let wakes = |threads| {
-        let topology = crate::Topology::regular(1, 1, 4);
-        let pool = Pool::builder().threads(threads).topology(topology).build().unwrap();
-        pool.shared().wakes_per_worker
-    };
-    assert_eq!((wakes(4), wakes(5)), (4, 1));
-}
-
 #[test]
 fn who_runs_an_iteration_is_inside_and_nobody_else() {
     let pool = pool(2);
