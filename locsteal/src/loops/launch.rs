@@ -9,8 +9,9 @@ use std::sync::{Mutex, PoisonError};
 use super::auto::{Choice, Decision, Sample};
 use super::participant::Participant;
 use super::site::Site;
+use crate::affinity::mask::current_cpu;
 use crate::clock::{self, ticks};
-use crate::pool::{Epoch, GRACE, Lane, Notice, Pool, Shared, Ticket, this_cpu};
+use crate::pool::{Epoch, GRACE, Lane, Notice, Pool, Shared, Ticket};
 use crate::sched::{Deal, Ending, Entry as SeatEntry, Kind, Locality, Schedule, View, Walk};
 use crate::stats::Stats;
 use crate::stats::timeline::{Launch, LoopId, Recorder};
@@ -34,6 +35,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) site: Option<&'static Site>,
     /// Whether chunks of [`Schedule::Dynamic`] are small at the front of the loop, which may be left anywhere.
     pub(crate) growing: bool,
+    /// Whether workers come at once, however few iterations there are: sharing is known to pay, or is being tried.
+    pub(crate) eager: bool,
     /// What it has said, if it was asked already.
     pub(crate) decided: Option<Decision>,
 }
@@ -156,7 +159,7 @@ fn launch_by_experience(
     site: &'static Site,
 ) -> Outcome {
     let decision = plan.decided.unwrap_or_else(|| site.memory().decide(len, is_inside()));
-    let plan = Plan { schedule: decision.schedule(), growing: decision.left, ..*plan };
+    let plan = Plan { schedule: decision.schedule(), growing: decision.left, eager: true, ..*plan };
     if !decision.measured {
         return launch_as_planned(pool, &plan, len, entry);
     }
@@ -219,6 +222,16 @@ impl Plan<'_> {
             _ => len / self.grain.max(self.unit).max(1),
         };
         most.min(usize::try_from(pieces).unwrap_or(usize::MAX)).max(1)
+    }
+
+    /// How long workers are to hold back from a loop of this length, [see](Epoch::hold): about as long as its caller would take, if there
+    /// were next to nothing to do in an iteration.
+    pub(crate) fn hold(&self, len: u64, tiny: bool) -> u8 {
+        match len {
+            _ if !tiny || self.eager => 0,
+            ..=64 => 1,
+            _ => 2,
+        }
     }
 
     pub(crate) fn shape(&self, len: u64, width: usize) -> Shape {
@@ -285,12 +298,6 @@ fn keep_track(shared: &Shared, caller: &mut Participant<'_>, launch: impl FnOnce
     }
 }
 
-/// How long workers are to hold back from a tiny loop of this length: about as long as its caller would take, if there were next to
-/// nothing to do in an iteration.
-pub(crate) const fn hold(len: u64) -> u8 {
-    if len <= 64 { 1 } else { 2 }
-}
-
 fn run_shared(
     shared: &Shared,
     lane: &Lane,
@@ -305,6 +312,7 @@ fn run_shared(
     let thief = shared.caller_seat(width);
     let generation = lane.next_generation();
     let launched = if protected { ticks() } else { 0 };
+    lane.note_caller(current_cpu(), thief.seat);
     let locality = plan.locality;
     let view = View {
         board: &lane.board,
@@ -319,8 +327,7 @@ fn run_shared(
         grace: if tiny { 0 } else { GRACE },
         caller: Some(thief.seat),
     };
-    let epoch =
-        Epoch::new(generation, width, kind.publishes()).held(if tiny { hold(len) } else { 0 });
+    let epoch = Epoch::new(generation, width, kind.publishes()).held(plan.hold(len, tiny));
     let ticket = Ticket { shared, lane, seat: thief.seat, entry: SeatEntry::Owner, epoch, view };
     let notice = Notice {
         run: run_on_worker,
@@ -333,7 +340,6 @@ fn run_shared(
         locality,
         // There are no more than `Epoch::MAX_WIDTH`.
         caller: thief.seat as u16,
-        cpu: this_cpu(),
     };
     if !kind.has_blocks() {
         lane.board.reset_counter();

@@ -3,7 +3,8 @@
 //! A worker looks at loops and at side work in turn: after a loop at side work first, after a piece of side work at
 //! loops first. So neither keeps it from the other for longer than one loop, or one piece of work, lasts.
 
-use super::lane::{Epoch, Lane, is_this_cpu};
+use super::aside::Aside;
+use super::lane::{Epoch, Lane};
 use super::shared::{Shared, Ticket};
 use crate::clock::ticks;
 use crate::sched::{Entry, Generation};
@@ -15,8 +16,12 @@ pub(crate) fn work(shared: &Shared, seat: usize, crew: u64) {
     let mut watch = Watch::new(shared, seat);
     let mut idle = Idle::new(shared.spin);
     while shared.crew() == crew {
-        if watch.take_part() {
-            idle.end(if watch.beside { Waiting::Somebody } else { Waiting::Nobody });
+        let took_part = watch.take_part();
+        if let Some(caller) = watch.beside.take() {
+            let moved = watch.aside.leave_to(shared, seat, caller);
+            idle.end(if moved { Waiting::Nobody } else { Waiting::Somebody });
+        } else if took_part {
+            idle.end(Waiting::Nobody);
         } else if watch.side.look() {
             idle.end(Waiting::Somebody);
         } else {
@@ -42,8 +47,9 @@ struct Watch<'a> {
     /// Whether it could come into the last loop that it tried there: not where the caller sits in its seat.
     welcome: Vec<bool>,
     side: Side<'a>,
-    /// Whether the caller of its last loop was on the same CPU, which it may be waiting for.
-    beside: bool,
+    /// The seat of a caller that was found on the same CPU, which it may be waiting for.
+    beside: Option<usize>,
+    aside: Aside,
 }
 
 /// The worker's part in what it does besides loops.
@@ -106,7 +112,8 @@ impl<'a> Watch<'a> {
             seen: vec![Generation::default(); shared.lanes()],
             welcome: vec![true; shared.lanes()],
             side: Side { shared, seat, arrived: false, turn: 0 },
-            beside: false,
+            beside: None,
+            aside: Aside::new(),
         }
     }
 
@@ -136,7 +143,12 @@ impl<'a> Watch<'a> {
             }
             match lane.enter(epoch, self.seat) {
                 Entry::NotNow => {}
-                Entry::Never => (*seen, *welcome) = (epoch.generation(), false),
+                Entry::Never => {
+                    (*seen, *welcome) = (epoch.generation(), false);
+                    // Who has no place in a loop because its caller sits there has nothing to move for.
+                    let caller = lane.caller_here().filter(|caller| *caller != self.seat);
+                    self.beside = self.beside.or(caller);
+                }
                 entry @ (Entry::Owner | Entry::Late) => {
                     (*seen, *welcome) = (epoch.generation(), true);
                     self.beside = join(self.shared, lane, epoch, self.seat, entry);
@@ -194,8 +206,8 @@ fn outlives(lane: &Lane, epoch: Epoch, hold: u64) -> bool {
     lane.epoch() == epoch
 }
 
-/// The worker is inside the loop: works on it, and leaves. The result says whether its caller is on the same CPU.
-fn join(shared: &Shared, lane: &Lane, epoch: Epoch, seat: usize, entry: Entry) -> bool {
+/// The worker is inside the loop: works on it, and leaves. The result is the seat of its caller, if that is on the same CPU.
+fn join(shared: &Shared, lane: &Lane, epoch: Epoch, seat: usize, entry: Entry) -> Option<usize> {
     // SAFETY: this thread has entered the loop, and leaves it below.
     let notice = unsafe { lane.read_notice() };
     let ticket = Ticket::new(shared, lane, epoch, (seat, entry), &notice);
@@ -204,7 +216,7 @@ fn join(shared: &Shared, lane: &Lane, epoch: Epoch, seat: usize, entry: Entry) -
     if lane.board.departure(seat).leave(epoch.generation()) {
         lane.bell().ring();
     }
-    is_this_cpu(notice.cpu)
+    lane.caller_here()
 }
 
 /// How long a worker without work spins before it sleeps: as long as it pays, by what the last gaps were like.
@@ -363,7 +375,6 @@ mod tests {
             grain: 1,
             locality: Locality::Llc,
             caller: 0,
-            cpu: 0,
         };
         // SAFETY: there is but this thread, which is inside of no loop of the lane when it comes here, and the cell outlives
         // what it does with the lane.
@@ -406,5 +417,72 @@ mod tests {
     #[test]
     fn no_spin_sleeps_at_once() {
         assert_eq!(Idle::new(0).next_at(1), Pause::Sleep);
+    }
+
+    #[test]
+    #[cfg(all(target_os = "linux", not(miri)))]
+    fn a_worker_sees_that_a_caller_is_on_its_own_cpu() {
+        use crate::affinity::mask::{current_cpu, set};
+        use crate::pool::Seats;
+        use crate::pool::lane::Notice;
+        use crate::sched::{Deal, Kind, Locality, Step, Thief, View, Walk};
+        use crate::{Placement, Seating, Topology};
+
+        unsafe fn nothing(_: *const (), _: &Ticket<'_>) {}
+
+        /// Opens a loop for seats 0 and 1, whose caller sits in seat 0; runs all of it, if told so.
+        fn call(shared: &Shared, lane: &Lane, alone: bool) {
+            let (kind, locality) = (Kind::Static, Locality::Llc);
+            let epoch = Epoch::new(lane.next_generation(), 2, kind.publishes());
+            let (generation, deal) = (epoch.generation(), Deal::new(2, 1, 2));
+            let view = View {
+                board: &lane.board,
+                orders: shared.seats.orders(),
+                deal,
+                kind,
+                locality,
+                grain: 1,
+                generation,
+                launched: 0,
+                patience: 0,
+                grace: 0,
+                caller: Some(0),
+            };
+            let mut walk = Walk::caller(Thief { seat: 0, near: 0 }, &view);
+            let (data, caller) = (std::ptr::null(), 0);
+            let (run, len, unit) = (nothing as _, 2, 1);
+            let notice =
+                Notice { run, data, len, unit, launched: 0, kind, grain: 1, locality, caller };
+            // SAFETY: the test holds the lane, and `nothing` looks at nothing.
+            unsafe { lane.open(epoch, notice) };
+            while alone && !matches!(walk.step(&view, || 1), Step::Leave) {}
+        }
+
+        std::thread::spawn(|| {
+            let here = current_cpu().unwrap();
+            set(&[here].into_iter().collect()).unwrap();
+            let machine = Topology::regular(1, 1, 2);
+            let homes = Seating::new(&machine, 2).homes();
+            let seats = Seats::new(machine, Placement::Llc, homes);
+            let shared = Shared::new(seats, Duration::ZERO);
+            let lane = shared.claim_lane().unwrap();
+            for (near, here, alone) in [
+                (true, here, true),
+                (true, here, false),
+                (false, here + 1, true),
+                (false, here + 1, false),
+            ] {
+                lane.note_caller(Some(here), 0);
+                call(&shared, lane, alone);
+                let mut watch = Watch::new(&shared, 1);
+                assert_eq!(watch.take_part(), !alone, "it comes into a loop that is open");
+                assert_eq!(watch.beside, near.then_some(0));
+                let mut watch = Watch::new(&shared, 0);
+                assert!(!watch.take_part());
+                assert_eq!(watch.beside, None, "the caller sits in its seat");
+            }
+        })
+        .join()
+        .unwrap();
     }
 }

@@ -134,6 +134,18 @@ fn the_best_of_the_first_measurements_counts() {
 }
 
 #[test]
+fn what_no_thread_could_have_heard_of_is_left_to_the_caller_until_it_grows() {
+    let memory = Memory::new();
+    run(&memory, 2, 100, costs(40, 110, 120));
+    let shared = |choice| {
+        assert_eq!(choice, Choice::Serial, "not even tried");
+        40
+    };
+    assert_eq!(run(&memory, 2, 100_000, shared).1, Choice::Serial);
+    assert_eq!(run(&memory, 2, 5000, costs(4000, 2500, 2600)).1, Choice::Static);
+}
+
+#[test]
 fn an_interrupted_loop_does_not_mislead_for_long() {
     let memory = Memory::new();
     run(&memory, 1000, 1000, costs(900, 2000, 2100));
@@ -259,4 +271,29 @@ fn words_come_back() {
     assert_eq!(Lesson::unpack(lesson.pack()), lesson);
     assert_eq!(Lesson::best_in(lesson.pack()), lesson.best());
     assert!((Cost::new(1234.0).value().unwrap() / 1234.0 - 1.0).abs() < 0.005);
+}
+
+#[test]
+fn a_word_tells_at_a_glance_whether_the_plain_loop_is_settled_on() {
+    for bits in 0..1_u32 << 9 {
+        let bit = |at: u32| bits >> at & 1 != 0;
+        let lesson = Lesson {
+            cost: [Cost::new(if bit(0) { 1.0 } else { 3.0 }), Cost::new(2.0), Cost::default()],
+            stage: if bit(1) { SETTLED } else { 0 } + (bits >> 2 & 3) as u8,
+            round: (bits >> 4 & 3).min(2) as u8,
+            tries: (bits >> 6 & 1) as u8,
+            left: bit(7),
+            suspect: bit(8),
+        };
+        let plain = lesson.stage >= SETTLED
+            && (lesson.round, lesson.suspect, lesson.best()) == (0, false, Choice::Serial);
+        assert_eq!(Lesson::is_settled_on_serial(lesson.pack()), plain, "{lesson:?}");
+        // By the glance and by the whole rule, the same comes of every lot.
+        for lot in [0, 1 << 21, 1 << 22, 1 << 23, 1 << 24, 1 << 25, u32::MAX] {
+            if plain && !is_drawn(lesson.stage, lot) {
+                let decision = Memory::decide_by(lesson.pack(), 1000, false, lot);
+                assert_eq!((decision.choice, decision.measured), (Choice::Serial, false));
+            }
+        }
+    }
 }
