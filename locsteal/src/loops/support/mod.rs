@@ -35,7 +35,7 @@ pub use frame::{Frame, indexed, items};
 pub use inner::{Inner, RowReading, add, subtract};
 pub use items::{Indexed, Items};
 pub use leave::{Ended, Leaving, Never, Or, branch};
-pub use read::{Distance, ReadAny, ReadSlice, Reading};
+pub use read::{Distance, ElementOfArray, ReadAny, ReadSlice, Reading};
 pub use rows::{along, index_of, indexed_along, items_along};
 
 pub use std::ops::ControlFlow::{Break, Continue};
