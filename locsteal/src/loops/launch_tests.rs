@@ -367,15 +367,19 @@ fn workers_come_at_once_where_a_call_site_has_chosen_to_share() {
     assert_eq!(held(&Plan { schedule: Schedule::Auto, site: Some(&SITE), ..forced }), 0);
 }
 
-/// Where seats crowd, who comes in wakes one more; else some.
 #[test]
-fn crowds_are_woken_one_by_one() {
-    let wakes = |threads| {
-        let topology = crate::Topology::regular(1, 1, 4);
-        let pool = Pool::builder().threads(threads).topology(topology).build().unwrap();
-        pool.shared().wakes_per_worker
-    };
-    assert_eq!((wakes(4), wakes(5)), (4, 1));
+fn workers_are_told_how_long_to_hold_back() {
+    let pool = pool(2);
+    for schedule in [Schedule::Static, Schedule::Steal, Schedule::Dynamic] {
+        for (len, expected) in [(2, 1), (100, 2), (5000, 0)] {
+            let plan = Plan { schedule, grain: 1, ..Plan::default() };
+            let body = |_: &Participant<'_>, _| {
+                let [lane] = pool.shared().watched() else { panic!("there is one loop at a time") };
+                assert_eq!(lane.epoch().hold(), expected, "{schedule:?}, {len}");
+            };
+            assert!(launch(&pool, &plan, len, &EachChunk(body)).panic.is_none());
+        }
+    }
 }
 
 #[test]

@@ -378,3 +378,19 @@ impl Shared {
         sum
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use crate::{Pool, Topology};
+
+    /// Where seats crowd, who comes in wakes one more; else some.
+    #[test]
+    fn crowds_are_woken_one_by_one() {
+        let wakes = |threads| {
+            let topology = Topology::regular(1, 1, 4);
+            let pool = Pool::builder().threads(threads).topology(topology).build().unwrap();
+            pool.shared().wakes_per_worker
+        };
+        assert_eq!((wakes(4), wakes(5)), (4, 1));
+    }
+}
