@@ -13,13 +13,14 @@ pub use attempt::Attempt;
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::ControlFlow;
-use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
+use std::panic::{Location, resume_unwind};
 
-use super::drive::{Payload, Pieces, Segment, segments};
+use super::drive::{Pieces, Segment, segments};
 use super::launch::{Label, MAX_LEN, Plan, Report};
 use super::progress::{Meter, Progress};
 use super::site::Site;
 use super::source::{Countable, IntoParallelSource, ParallelSource};
+use crate::panics::{Payload, drop_quietly};
 use crate::pool::Pool;
 use crate::sched::{Locality, Schedule};
 use crate::stats::Stats;
@@ -275,11 +276,9 @@ impl<'a, S: ParallelSource> Loop<'a, S> {
             (Ok(ControlFlow::Continue(())), Some(meter)) => meter.finish(),
             (Ok(_), _) => {}
             (Err(payload), _) => {
-                // Here and not while unwinding, where an item whose drop panics would end the process.
-                if let Err(second) = catch_unwind(AssertUnwindSafe(|| drop(self.source))) {
-                    // Its own drop could panic as well.
-                    std::mem::forget(second);
-                }
+                // Here and not while unwinding, where a drop that panics would end the process.
+                drop_quietly(self.source);
+                drop_quietly(self.progress);
                 resume_unwind(payload);
             }
         }

@@ -1,6 +1,5 @@
 //! Launching a loop: from the calling thread, on the workers of a pool, or on the caller alone.
 
-use std::any::Any;
 use std::cell::Cell;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
@@ -11,6 +10,7 @@ use super::participant::Participant;
 use super::site::Site;
 use crate::affinity::mask::current_cpu;
 use crate::clock::{self, ticks};
+use crate::panics::{Payload, drop_quietly};
 use crate::pool::{Epoch, GRACE, Lane, Notice, Pool, Shared, Ticket};
 use crate::sched::{Deal, Ending, Entry as SeatEntry, Kind, Locality, Schedule, View, Walk};
 use crate::stats::Stats;
@@ -101,14 +101,14 @@ pub(crate) struct Outcome {
     /// was not left, or if a panic stopped it.
     pub(crate) exit: Option<u64>,
     /// What stopped the loop: the panic with the lowest position that was caught, and that position.
-    pub(crate) panic: Option<(u64, Box<dyn Any + Send>)>,
+    pub(crate) panic: Option<(u64, Payload)>,
 }
 
 /// The loop's frame, on the caller's stack.
 struct Frame<'a> {
     entry: &'a dyn Entry,
     report: Option<&'a Report>,
-    panic: Mutex<Option<(u64, Box<dyn Any + Send>)>>,
+    panic: Mutex<Option<(u64, Payload)>>,
 }
 
 /// Runs `entry` on the caller and on idle workers of `pool`, over the positions `0..len`, `len <= MAX_LEN`.
@@ -439,11 +439,21 @@ fn take_part(participant: &mut Participant<'_>, ending: &Ending, frame: &Frame<'
     while !participant.has_left() {
         let caught = catch_unwind(AssertUnwindSafe(|| frame.entry.run(participant)));
         if let Err(payload) = caught
-            && keep_lowest(participant.position(), payload, ending, frame)
+            && keep_lowest(participant, payload, ending, frame)
         {
-            // Nothing is handed out any more; the caller waits here until the others have left.
-            while participant.next().is_some() {}
+            drain(participant);
         }
+    }
+}
+
+/// Nothing is handed out any more; the caller waits here until the others have left. In the child of a fork, where they are not
+/// and asking for more ends in a panic, the loop has one already.
+#[cold]
+fn drain(participant: &mut Participant<'_>) {
+    while let Err(another) =
+        catch_unwind(AssertUnwindSafe(|| while participant.next().is_some() {}))
+    {
+        drop_quietly(another);
     }
 }
 
@@ -451,14 +461,16 @@ fn take_part(participant: &mut Participant<'_>, ending: &Ending, frame: &Frame<'
 /// for nothing, since the serial loop would not have come there.
 #[cold]
 fn keep_lowest(
-    position: u64,
-    payload: Box<dyn Any + Send>,
+    participant: &Participant<'_>,
+    payload: Payload,
     ending: &Ending,
     frame: &Frame<'_>,
 ) -> bool {
+    let position = participant.position();
     let mut kept = frame.panic.lock().unwrap_or_else(PoisonError::into_inner);
+    let above = |exit| exit < position && !participant.has_left();
     let (counts, loser) = match &mut *kept {
-        None if ending.exit().is_some_and(|exit| exit < position) => (false, Some(payload)),
+        None if ending.exit().is_some_and(above) => (false, Some(payload)),
         Some((lowest, _)) if *lowest <= position => (true, Some(payload)),
         slot => (true, slot.replace((position, payload)).map(|(_, loser)| loser)),
     };
@@ -470,14 +482,4 @@ fn keep_lowest(
         drop_quietly(loser);
     }
     counts
-}
-
-/// Drops a panic's payload, whose own drop may panic.
-fn drop_quietly(payload: Box<dyn Any + Send>) {
-    if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(payload)))
-        // What it panics with is most likely a string. If its drop panics as well there may be no end to it.
-        && let Err(endless) = catch_unwind(AssertUnwindSafe(|| drop(again)))
-    {
-        std::mem::forget(endless);
-    }
 }

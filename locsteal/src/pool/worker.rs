@@ -4,6 +4,7 @@
 //! loops first. So neither keeps it from the other for longer than one loop, or one piece of work, lasts.
 
 use super::aside::Aside;
+use super::fork::Process;
 use super::lane::{Epoch, Lane};
 use super::shared::{Shared, Ticket};
 use crate::clock::ticks;
@@ -50,6 +51,7 @@ struct Watch<'a> {
     /// The seat of a caller that was found on the same CPU, which it may be waiting for.
     beside: Option<usize>,
     aside: Aside,
+    process: Process,
 }
 
 /// The worker's part in what it does besides loops.
@@ -114,6 +116,7 @@ impl<'a> Watch<'a> {
             side: Side { shared, seat, arrived: false, turn: 0 },
             beside: None,
             aside: Aside::new(),
+            process: Process::this(),
         }
     }
 
@@ -152,6 +155,7 @@ impl<'a> Watch<'a> {
                 entry @ (Entry::Owner | Entry::Late) => {
                     (*seen, *welcome) = (epoch.generation(), true);
                     self.beside = join(self.shared, lane, epoch, self.seat, entry);
+                    self.process.ends_in_child();
                     took_part = true;
                     side.look();
                 }
@@ -316,6 +320,8 @@ impl<'a> Attendant<'a> {
     }
 }
 
+#[cfg(all(test, not(loom)))]
+mod hold_tests;
 #[cfg(all(test, not(loom)))]
 mod tests {
     use std::cell::Cell;

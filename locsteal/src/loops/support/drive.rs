@@ -11,12 +11,13 @@ use super::frame::Frame;
 use super::leave::Ended;
 use super::tracker::Tracker;
 use crate::loops::builder::{self, Launch, search::Lowest};
-use crate::loops::drive::{Payload, Piece, Pieces};
+use crate::loops::drive::{Piece, Pieces};
 use crate::loops::participant::Participant;
 use crate::loops::progress::Progress;
 use crate::loops::reduce::{Leaves, Partials};
 use crate::loops::site::Site;
 use crate::loops::source::{IntoParallelSource, ParallelSource};
+use crate::panics::{Payload, drop_quietly};
 use crate::sched::Ending;
 use crate::{Locality, Pool, Schedule, Stats};
 
@@ -229,12 +230,19 @@ impl<S: ParallelSource + Sync, Part> Loop<'_, S, Part> {
                 part: PhantomData,
             };
             // Asked for first and by itself: so what is not used is not compiled.
-            let (exit, total) = if R::NONE {
-                chunks.run_in_any_order(launch)?
+            let run = if R::NONE {
+                chunks.run_in_any_order(launch)
             } else if ordered {
-                chunks.run_in_order(launch)?
+                chunks.run_in_order(launch)
             } else {
-                chunks.run_in_any_order(launch)?
+                chunks.run_in_any_order(launch)
+            };
+            let (exit, total) = match run {
+                Ok(run) => run,
+                Err(payload) => {
+                    drop_quietly(chunks);
+                    return Err(payload);
+                }
             };
             match (&mut finished.sums, total) {
                 (Some(total), Some(later)) => total.merge(later),
@@ -297,7 +305,7 @@ where
     #[inline]
     fn run_in_any_order(&self, launch: Launch<'_, S>) -> Run<R> {
         let partials = Partials::new();
-        let exit = launch.run(|pieces| {
+        let run = launch.run(|pieces| {
             let mut state = None;
             while let Some(piece) = pieces.next() {
                 // Only who has something to do makes itself a state.
@@ -309,15 +317,27 @@ where
             {
                 partials.add(sums, R::merge);
             }
-        })?;
-        Ok((exit, partials.into_total()))
+        });
+        match run {
+            Ok(exit) => Ok((exit, partials.into_total())),
+            Err(payload) => {
+                drop_quietly(partials);
+                Err(payload)
+            }
+        }
     }
 
     #[inline]
     fn run_in_order(&self, launch: Launch<'_, S>) -> Run<R> {
         let leaves = Leaves::new(launch.length());
-        let exit = launch.unit(leaves.unit()).run(|pieces| self.run_leaves(&leaves, pieces))?;
-        Ok((exit, leaves.into_total(exit, R::merge)))
+        let run = launch.unit(leaves.unit()).run(|pieces| self.run_leaves(&leaves, pieces));
+        match run {
+            Ok(exit) => Ok((exit, leaves.into_total(exit, R::merge))),
+            Err(payload) => {
+                drop_quietly(leaves);
+                Err(payload)
+            }
+        }
     }
 
     fn run_leaves(&self, leaves: &Leaves<R>, pieces: &mut Pieces<'_, '_, S>) {
