@@ -11,6 +11,8 @@
 mod accompanied;
 mod accumulate;
 mod by;
+mod chunks;
+mod clauses;
 mod code;
 mod drive;
 mod equals;
@@ -29,7 +31,7 @@ pub use accumulate::{Accumulator, Slot, Sum, Sums};
 pub use by::{By, ByAny, ByNumber, Unknown};
 pub use code::{Arrays, ChunkCode, Prepared, YieldCode};
 pub use drive::{Finished, Loop, dynamic_chunk, start, static_chunk};
-pub use equals::{AnyEquals, SameEquals};
+pub use equals::{AnyEquals, AnyOrder, InOrder, Order, SameEquals};
 pub use fill::{Fill, Yield, nothing_left};
 pub use frame::{Frame, indexed, items};
 pub use inner::{Inner, RowReading, add, subtract};
