@@ -72,6 +72,7 @@ fn main() {
     println!("cargo:rerun-if-changed=shims");
     note_versions();
     note_compiler();
+    note_alignment();
     let mut missing = false;
     for shim in &SHIMS {
         if env::var_os(shim.feature).is_none() {
@@ -93,6 +94,13 @@ fn main() {
     let installed = Path::new("/var/lib/dpkg/status");
     if missing && installed.exists() {
         println!("cargo:rerun-if-changed={}", installed.display());
+    }
+}
+
+/// Whether loops begin at lines of the instruction cache, as `cargo measure` has it.
+fn note_alignment() {
+    if env::var("CARGO_ENCODED_RUSTFLAGS").is_ok_and(|flags| flags.contains("align-loops")) {
+        println!("cargo:rustc-env=LOCSTEAL_LOOPS_ALIGNED=1");
     }
 }
 

@@ -429,6 +429,12 @@ fn sort_out(chosen: Vec<Entry>, base: &str) -> Result<(Vec<Entry>, Vec<Missing>)
     Ok((peers, missing))
 }
 
+/// What runs this program, as it was built: with loops on lines of the instruction cache, or anywhere.
+const RUN: &str = match option_env!("LOCSTEAL_LOOPS_ALIGNED") {
+    Some(_) => "cargo measure",
+    None => "cargo run --release -p locsteal-benches --",
+};
+
 /// The command that was given, as one would type it at the top of the repository, on any machine.
 fn command_line() -> String {
     command_of(std::env::args().skip(1))
@@ -436,7 +442,7 @@ fn command_line() -> String {
 
 fn command_of(arguments: impl Iterator<Item = String>) -> String {
     let arguments: Vec<_> = arguments.map(|argument| without_machine(&argument)).collect();
-    format!("cargo run --release -p locsteal-benches -- {}", arguments.join(" "))
+    format!("{RUN} {}", arguments.join(" "))
 }
 
 /// Of an absolute path, alone or after an option's `=`, what lies within the repository; of others the last part.
@@ -514,12 +520,11 @@ mod tests {
         let repository = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().display();
         let inside = format!("{repository}/docs/measurements");
         let command = |words: &[&str]| command_of(words.iter().map(ToString::to_string));
-        let plain =
-            "cargo run --release -p locsteal-benches -- compare --publish docs/measurements";
+        let plain = format!("{RUN} compare --publish docs/measurements");
         assert_eq!(command(&["compare", "--publish", "docs/measurements"]), plain);
         assert_eq!(command(&["compare", "--publish", &inside]), plain);
         let json = format!("--json={repository}-elsewhere/results.jsonl");
-        assert!(command(&["compare", &json]).ends_with("-- compare --json=results.jsonl"));
+        assert!(command(&["compare", &json]).ends_with(" compare --json=results.jsonl"));
         assert!(command(&["compare", "--lines", "=axpy-1e3"]).ends_with("--lines =axpy-1e3"));
     }
 

@@ -18,6 +18,7 @@ mod affinity;
 mod clock;
 mod jobs;
 mod loops;
+mod panics;
 mod pool;
 mod sched;
 mod stats;

@@ -1,5 +1,5 @@
 //! Loops on 64 seats, whatever the machine has: far more workers than CPUs, most of which come late or never.
-//! `cargo run --release -p locsteal-benches -- crowd` tells what that costs.
+//! `cargo measure crowd` tells what that costs.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::LazyLock;

@@ -11,9 +11,9 @@ mod tests;
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{Expr, Item, Stmt};
+use syn::{Attribute, Expr, Item, Stmt};
 
-use crate::ast::{Marks, Target, mark_functions, mark_loop};
+use crate::ast::{Marks, Target, is_mark, mark_functions, mark_loop};
 use crate::attr::{self, Clauses};
 use crate::manifest;
 use crate::report::Report;
@@ -64,6 +64,12 @@ impl Hidden {
 
 fn on_item(mut item: Item, own: &Clauses, mut report: Report) -> TokenStream {
     let mut marks = Marks::default();
+    if let Some(second) = second_mark(&item) {
+        report.error(second, "this is marked twice", "write all clauses into one `#[par_for(..)]`");
+        let errors = report.into_tokens();
+        serial::strip(&mut item);
+        return quote!(#errors #item);
+    }
     let errors = {
         match &item {
             Item::Fn(_) | Item::Impl(_) | Item::Trait(_) => {}
@@ -102,6 +108,18 @@ fn on_item(mut item: Item, own: &Clauses, mut report: Report) -> TokenStream {
     };
     serial::strip(&mut item);
     quote!(#errors #item)
+}
+
+/// Another mark of what is marked.
+fn second_mark(item: &Item) -> Option<&Attribute> {
+    let attributes = match item {
+        Item::Fn(item) => &item.attrs,
+        Item::Impl(item) => &item.attrs,
+        Item::Trait(item) => &item.attrs,
+        Item::Mod(item) => &item.attrs,
+        _ => return None,
+    };
+    attributes.iter().find(|attribute| is_mark(attribute))
 }
 
 fn wrong_place(item: &Item, report: &mut Report) {

@@ -96,7 +96,7 @@ impl Rewriter<'_> {
     }
 
     /// Reads or writes an element through the row of a serial loop, if it is of one.
-    fn row(&mut self, expr: &mut Expr, place: &Place) -> bool {
+    fn row(&mut self, expr: &mut Expr, place: &Place, mode: &Mode) -> bool {
         let depth = self.cx.depth();
         let Expr::Index(index) = expr else { return false };
         if depth == 0 || !self.cx.is_captured(&place.root, depth) || self.cx.is_clouded(&place.root)
@@ -128,7 +128,7 @@ impl Rewriter<'_> {
             index.bracket_token.surround(&mut tokens, |tokens| tokens.extend(offset));
             *expr = Expr::Verbatim(tokens);
         } else {
-            *index.expr = Expr::Verbatim(name.to_token_stream());
+            read_through(expr, name, mode, self.hidden);
         }
         true
     }
@@ -228,7 +228,7 @@ impl Pass for Rewriter<'_> {
     }
 
     fn index(&mut self, expr: &mut Expr, place: &Place, mode: &Mode) {
-        if self.row(expr, place) {
+        if self.row(expr, place, mode) {
             return;
         }
         let Expr::Index(index) = expr else { return };
@@ -271,16 +271,14 @@ impl Pass for Rewriter<'_> {
             return;
         }
         if let (None, Some(kind), Some(active)) = (&found, kind, self.active.last_mut())
-            && matches!(mode, Mode::Read | Mode::Method { .. })
+            && mode.may_only_read()
             && self.cx.is_captured(&place.root, depth)
             && !self.cx.is_clouded(&place.root)
             && let Some((view, _)) = view_of(&active.facts.reads, place, &kind)
         {
             active.views.insert(view);
-            let name = active.names.view(view);
-            let mut name = name.clone();
-            name.set_span(Span::mixed_site().located_at(index.expr.span()));
-            *index.expr = Expr::Verbatim(name.to_token_stream());
+            let name = active.names.view(view).clone();
+            read_through(expr, name, mode, self.hidden);
             return;
         }
         walk::walk_place(self, &mut index.expr, mode);
@@ -367,6 +365,26 @@ impl Pass for Rewriter<'_> {
     fn standard(&mut self, _: &Macro) {}
 
     fn item(&mut self, _: &mut Item) {}
+}
+
+/// Reads an element through the view of this name. A reference to it lives as long as the array is borrowed, where one that
+/// `Index` gives would end with the view.
+fn read_through(expr: &mut Expr, mut view: Ident, mode: &Mode, hidden: &Hidden) {
+    let Expr::Index(index) = expr else { return };
+    let span = Span::mixed_site().located_at(index.expr.span());
+    view.set_span(span);
+    if !matches!(mode, Mode::Share) {
+        *index.expr = Expr::Verbatim(view.to_token_stream());
+        return;
+    }
+    let (inner, hidden) = (&index.index, hidden.at(span));
+    *expr = Expr::Verbatim(quote_spanned! {span=>
+        (*{
+            #[allow(unused_imports)]
+            use #hidden::ElementOfArray as _;
+            #view.element_of_array(#inner)
+        })
+    });
 }
 
 /// A lifetime that only generated code knows.

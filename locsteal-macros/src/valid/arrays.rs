@@ -127,7 +127,7 @@ fn infers(event: &Event, active: &Active, depth: usize) -> bool {
         return false;
     }
     match mode {
-        Mode::Read => false,
+        Mode::Read | Mode::Share => false,
         Mode::Write(_) | Mode::Borrow => true,
         Mode::Method { name, swaps, .. } if *swaps || methods::is_mutating(&name.to_string()) => {
             true
@@ -168,10 +168,10 @@ pub(super) fn written(event: &Event) -> String {
 fn reads(active: &Active, owned: &[Owned], depth: usize) -> Vec<Read> {
     let mut reads: Vec<Read> = Vec::new();
     for event in &active.events {
-        let Usage::Index { mode: Mode::Read | Mode::Method { .. }, row: false, .. } = &event.usage
-        else {
+        let Usage::Index { mode, row: false, .. } = &event.usage else { continue };
+        if !mode.may_only_read() {
             continue;
-        };
+        }
         let shift = match event.kind(depth) {
             Some(Kind::Exact(_)) => None,
             Some(Kind::Shifted(_, shift)) => Some(shift.clone()),

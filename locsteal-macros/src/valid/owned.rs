@@ -6,7 +6,7 @@ use super::Owned;
 use super::arrays::written;
 use super::events::{Active, Event, Usage};
 use super::index::{Kind, Why};
-use super::shared::swaps_two;
+use super::shared::{hides_index, swaps_two};
 use super::walk::Mode;
 use crate::attr;
 use crate::report::Report;
@@ -117,7 +117,9 @@ pub(super) fn use_owned(
         Some(Kind::Shifted(..) | Kind::Grid(..)) => Why::Computed,
         Some(Kind::Other(why)) => why.clone(),
     };
-    if owned.coefficients.is_empty() && out_of_order(event, index, &why, active, report) {
+    if hides_index(index, active.index.as_ref(), report)
+        || owned.coefficients.is_empty() && out_of_order(event, index, &why, active, report)
+    {
         return;
     }
     let element = written(event);

@@ -139,7 +139,7 @@ impl Serial {
             Expr::Index(index) => Some((*index.expr).clone()),
             _ => None,
         };
-        let writes = !matches!(index, Some((_, Mode::Read)));
+        let writes = !matches!(index, Some((_, Mode::Read | Mode::Share)));
         self.uses.push(Use { place: place.clone(), array, terms, writes, certain });
     }
 

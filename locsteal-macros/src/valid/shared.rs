@@ -26,7 +26,7 @@ pub(super) fn use_shared(event: &Event, active: &Active, depth: usize, report: &
                 Mode::Write(_) | Mode::Borrow => {}
                 Mode::Method { name, swaps, .. }
                     if event.mutable && (*swaps || methods::is_mutating(&name.to_string())) => {}
-                Mode::Read | Mode::Method { .. } => return,
+                Mode::Read | Mode::Share | Mode::Method { .. } => return,
             }
             let Some(i) = &active.index else {
                 if let Some(i) = &active.mutable_index {
@@ -60,6 +60,9 @@ pub(super) fn use_shared(event: &Event, active: &Active, depth: usize, report: &
                 );
                 return;
             }
+            if hides_index(index, Some(i), report) {
+                return;
+            }
             shared_element(event, index, &i.to_string(), &element, depth, report);
         }
         Usage::Length => {}
@@ -77,7 +80,7 @@ pub(super) fn use_shared(event: &Event, active: &Active, depth: usize, report: &
                         && place.is_name()
                         && (GROWING.contains(&name.as_str()) || methods::changes_elements(&name))
                 }
-                Mode::Read => false,
+                Mode::Read | Mode::Share => false,
             };
             if !certain_to_write {
                 return;
@@ -131,6 +134,17 @@ pub(super) fn use_shared(event: &Event, active: &Active, depth: usize, report: &
             }
         }
     }
+}
+
+/// Reports an index, judged not to be the loop's, that is called as the loop's is.
+pub(super) fn hides_index(index: &Expr, i: Option<&Ident>, report: &mut Report) -> bool {
+    let Some(i) = i.filter(|i| attr::tokens(index) == i.to_string()) else { return false };
+    report.error(
+        index,
+        format_args!("this `{i}` is not the loop's index, which it hides"),
+        "give one of the two another name",
+    );
+    true
 }
 
 /// Reports `x.swap(a, b)` of elements that need not be the iteration's.

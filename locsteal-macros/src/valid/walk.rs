@@ -8,7 +8,8 @@ mod macros;
 mod statements;
 
 use proc_macro2::Ident;
-use syn::{Expr, Item, Local, Macro, Type};
+use syn::visit::{self, Visit};
+use syn::{Expr, Item, Local, Macro, Pat, PatIdent, Type};
 
 use super::cx::{Control, Cx, Exit, Goes};
 use super::{methods, reductions};
@@ -23,6 +24,8 @@ pub(crate) use statements::{walk_block, walk_stmts};
 #[derive(Clone, Debug)]
 pub(crate) enum Mode {
     Read,
+    /// `&` is taken of it.
+    Share,
     /// It is assigned to; if that looks like accumulating, with this operator.
     Write(Option<Operator>),
     /// `&mut` is taken of it.
@@ -35,6 +38,13 @@ pub(crate) enum Mode {
         /// Whether it is `swap(a, b)` of two elements.
         swaps: bool,
     },
+}
+
+impl Mode {
+    /// Whether it is nothing that certainly changes the place.
+    pub(crate) fn may_only_read(&self) -> bool {
+        matches!(self, Self::Read | Self::Share | Self::Method { .. })
+    }
 }
 
 /// What goes through a function.
@@ -147,7 +157,7 @@ pub(crate) fn walk<P: Pass>(pass: &mut P, expr: &mut Expr) {
             }
         }
         Expr::Reference(reference) => {
-            let mode = if reference.mutability.is_some() { Mode::Borrow } else { Mode::Read };
+            let mode = if reference.mutability.is_some() { Mode::Borrow } else { Mode::Share };
             walk_place(pass, &mut reference.expr, &mode);
         }
         Expr::RawAddr(raw) => {
@@ -177,7 +187,7 @@ pub(crate) fn walk<P: Pass>(pass: &mut P, expr: &mut Expr) {
         }
         Expr::Cast(cast) => walk(pass, &mut cast.expr),
         Expr::Let(let_) => {
-            walk(pass, &mut let_.expr);
+            walk_matched(pass, &mut let_.expr, [&*let_.pat]);
             let mutable = matches!(&*let_.expr, Expr::Reference(r) if r.mutability.is_some());
             pass.cx().bind_case(&let_.pat, mutable);
         }
@@ -243,6 +253,36 @@ fn walk_assigned<P: Pass>(pass: &mut P, expr: &mut Expr, operator: Option<Operat
         Expr::Call(call) => call.args.iter_mut().for_each(|e| walk_assigned(pass, e, None)),
         Expr::Infer(_) | Expr::Range(_) => {}
         _ => walk_place(pass, expr, &Mode::Write(operator)),
+    }
+}
+
+/// Walks something that is matched with patterns, which may take references to its parts.
+fn walk_matched<'p, P: Pass>(
+    pass: &mut P,
+    expr: &mut Expr,
+    patterns: impl IntoIterator<Item = &'p Pat>,
+) {
+    let mut references = References::default();
+    patterns.into_iter().for_each(|pattern| references.visit_pat(pattern));
+    match references {
+        References { mutable: true, .. } => walk_place(pass, expr, &Mode::Borrow),
+        References { shared: true, .. } => walk_place(pass, expr, &Mode::Share),
+        References { .. } => walk(pass, expr),
+    }
+}
+
+/// Whether patterns have a `ref` or a `ref mut`.
+#[derive(Default)]
+struct References {
+    shared: bool,
+    mutable: bool,
+}
+
+impl Visit<'_> for References {
+    fn visit_pat_ident(&mut self, ident: &PatIdent) {
+        self.mutable |= ident.by_ref.is_some() && ident.mutability.is_some();
+        self.shared |= ident.by_ref.is_some();
+        visit::visit_pat_ident(self, ident);
     }
 }
 

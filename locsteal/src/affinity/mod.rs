@@ -12,6 +12,7 @@
 //! | `environment.rs` | the `LOCSTEAL_..` variables |
 //! | `guard.rs` | the affinity guard: [`Near`], [`NearGuard`], [`unpinned`] |
 //! | `guard_pin.rs`, `guard_slots.rs` | its protocol, in prose and in code; the cap on pins |
+//! | `step_aside.rs` | moving a thread to another CPU without tying it down |
 //! | `detect.rs` | [`Topology::detect`](crate::Topology::detect) |
 
 mod detect;
@@ -27,6 +28,7 @@ mod pages;
 mod placement;
 mod quota;
 mod seating;
+pub(crate) mod step_aside;
 pub(crate) mod width;
 
 pub(crate) use pages::give_back;

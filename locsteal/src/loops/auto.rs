@@ -145,6 +145,9 @@ const FORGETTING: f32 = 0.9;
 /// The serial loop is tried only where another way took less than this, in nanoseconds: a try costs little then, and a
 /// longer loop would not be faster serially.
 const SERIAL_BELOW: f32 = 50_000.0;
+/// What takes less than this serially, in nanoseconds, is not worth sharing: another thread has not heard of it before half of that
+/// is over, and then must say that it is done. No other way is tried again while that holds.
+const NOT_WORTH_SHARING: f32 = 200.0;
 /// What takes less than this, in nanoseconds, runs serially inside of another loop.
 const SMALL: f32 = 20_000.0;
 
@@ -160,6 +163,15 @@ impl Cost {
     fn value(self) -> Option<f32> {
         (self.0 != 0).then(|| f32::from_bits(u32::from(self.0) << 15))
     }
+}
+
+const _: () =
+    assert!(SETTLED == 8 && LAST_STAGE < 16, "one bit of the stage tells whether it is settled");
+
+/// Whether a class at this stage, which is settled, measures now; `lot` is a random number.
+#[inline]
+const fn is_drawn(stage: u8, lot: u32) -> bool {
+    lot >> (32 - (INTERVAL_LOG2 + (stage - SETTLED))) == 0
 }
 
 impl Lesson {
@@ -185,6 +197,17 @@ impl Lesson {
         let flags = flag(self.left, Self::LEFT) | flag(self.suspect, Self::SUSPECT);
         let bits = flags | tries << 8 | (self.best() as u64) << 6 | stage << 2 | round;
         a | b << 16 | c << 32 | bits << 48
+    }
+
+    /// Whether the lesson that was packed into `word` is past its first phase, has found the serial loop the best, and waits to be
+    /// drawn for its next measurement.
+    #[inline]
+    const fn is_settled_on_serial(word: u64) -> bool {
+        const ROUND: u64 = 3;
+        const STAGE_IS_SETTLED: u64 = (SETTLED as u64) << 2;
+        const BEST: u64 = 3 << 6;
+        const ALL: u64 = ROUND | STAGE_IS_SETTLED | BEST | Lesson::SUSPECT as u64;
+        (word >> 48) & ALL == STAGE_IS_SETTLED | (Choice::Serial as u64) << 6
     }
 
     /// What [`best`](Self::best) is for the lesson that was packed into `word`.
@@ -214,10 +237,7 @@ impl Lesson {
     /// Whether to measure one of the choices now; `lot` is a random number.
     #[inline]
     fn is_due(self, lot: u32) -> bool {
-        self.stage < SETTLED
-            || self.round != 0
-            || self.suspect
-            || lot >> (32 - (INTERVAL_LOG2 + (self.stage - SETTLED))) == 0
+        self.stage < SETTLED || self.round != 0 || self.suspect || is_drawn(self.stage, lot)
     }
 
     /// Which choice to measure next.
@@ -240,8 +260,12 @@ impl Lesson {
         let Some(best) = self.known(self.best()) else {
             return true;
         };
-        (choice != Choice::Serial || best * (len as f32) < SERIAL_BELOW)
-            && self.known(choice).is_none_or(|cost| cost <= best * HOPELESS)
+        let all = best * len as f32;
+        let may_help = match choice {
+            Choice::Serial => all < SERIAL_BELOW,
+            _ => self.best() != Choice::Serial || all >= NOT_WORTH_SHARING,
+        };
+        may_help && self.known(choice).is_none_or(|cost| cost <= best * HOPELESS)
     }
 
     /// Goes on to the next measurement that is worth its while.
@@ -263,7 +287,9 @@ impl Lesson {
             if self.is_hopeful(due, len) {
                 return self;
             }
-            if let Some(cost) = self.known(due).filter(|_| self.stage >= SETTLED) {
+            let best = self.known(self.best()).unwrap_or_default();
+            let passed_over = self.known(due).filter(|cost| *cost > best * HOPELESS);
+            if let Some(cost) = passed_over.filter(|_| self.stage >= SETTLED) {
                 self.cost[due as usize] = Cost::new(cost * FORGETTING);
             }
         }
@@ -346,6 +372,15 @@ impl Memory {
     #[inline]
     pub(crate) fn decide(&self, len: u64, inside: bool) -> Decision {
         let word = self.0[class(len)].load(Relaxed);
+        let lot = draw();
+        // What tiny loops come to, at the price of a few instructions.
+        if Lesson::is_settled_on_serial(word) && !is_drawn((word >> 50) as u8 & 15, lot) {
+            return Decision { choice: Choice::Serial, measured: false, left: false };
+        }
+        Self::decide_by(word, len, inside, lot)
+    }
+
+    fn decide_by(word: u64, len: u64, inside: bool, lot: u32) -> Decision {
         let lesson = Lesson::unpack(word);
         let left = lesson.left;
         if inside && lesson.is_small(len) {
@@ -354,7 +389,7 @@ impl Memory {
             let measured = lesson.known(Choice::Serial).is_none();
             return Decision { choice: Choice::Serial, measured, left };
         }
-        if lesson.is_due(draw()) {
+        if lesson.is_due(lot) {
             return Decision { choice: lesson.due(), measured: true, left };
         }
         Decision { choice: Lesson::best_in(word), measured: false, left }

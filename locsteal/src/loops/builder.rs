@@ -13,12 +13,13 @@ pub use attempt::Attempt;
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::ControlFlow;
-use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
+use std::panic::{Location, resume_unwind};
 
-use super::drive::{Payload, Pieces, Segment, Turns, segments};
+use super::drive::{Pieces, Segment, Turns, segments};
 use super::launch::{Label, Plan, Report};
 use super::progress::{Meter, Progress};
 use super::source::{Countable, IntoParallelSource, Length, ParallelSource};
+use crate::panics::{Payload, drop_quietly};
 use crate::pool::Pool;
 use crate::sched::{Locality, Schedule};
 use crate::stats::Stats;
@@ -255,13 +256,15 @@ impl<'a, S: ParallelSource> Loop<'a, S> {
     {
         let Self { source, plan, pool, name, place, progress, report, .. } = self;
         let label = name.as_deref().map_or(Label::At(place), Label::Name);
-        let (plan, progress) = (Plan { label, ..plan }, progress.as_deref());
-        let segments = Segments { plan, pool, progress, report };
-        let ended = segments.drive(source.length(), &mut |launch| {
-            run(SourceLaunch { launch, source: &source })
-        });
+        let plan = Plan { label, ..plan };
+        let segments = Segments { plan, pool, progress: progress.as_deref(), report };
+        let ended = segments
+            .drive(source.length(), &mut |launch| run(SourceLaunch { launch, source: &source }));
         if let Err(payload) = ended {
-            give_up(source, payload);
+            // Here and not while unwinding, where a drop that panics would end the process.
+            drop_quietly(source);
+            drop_quietly(progress);
+            resume_unwind(payload);
         }
     }
 
@@ -321,17 +324,6 @@ impl Segments<'_> {
     }
 }
 
-/// Ends a loop that was stopped by a panic.
-#[cold]
-pub(super) fn give_up<S>(source: S, payload: Payload) -> ! {
-    // Here and not while unwinding, where an item whose drop panics would end the process.
-    if let Err(second) = catch_unwind(AssertUnwindSafe(|| drop(source))) {
-        // Its own drop could panic as well.
-        std::mem::forget(second);
-    }
-    resume_unwind(payload);
-}
-
 /// A segment of a loop, ready to be run.
 pub(super) struct Launch<'a> {
     segment: Segment,
@@ -386,10 +378,7 @@ impl<S: ParallelSource + Sync> SourceLaunch<'_, S> {
     }
 
     #[inline]
-    fn run(
-        self,
-        work: impl Fn(&mut Pieces<'_, '_, '_, S>) + Sync,
-    ) -> Result<Option<u64>, Payload> {
+    fn run(self, work: impl Fn(&mut Pieces<'_, '_, '_, S>) + Sync) -> Result<Option<u64>, Payload> {
         let source = self.source;
         self.launch.run(|turns| {
             // SAFETY: `drive_segments` makes one of these for each segment of a source that it owns; it is used up here, and no

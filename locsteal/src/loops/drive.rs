@@ -3,7 +3,6 @@
 //! A loop is launched in segments, since a launch has at most [`MAX_LEN`] positions; nearly every loop is one segment. Each
 //! participant gets [`Pieces`], which hand out the positions of its chunks.
 
-use std::any::Any;
 use std::marker::PhantomData;
 use std::ops::{ControlFlow, Range};
 
@@ -11,10 +10,8 @@ use super::launch::{Entry, MAX_LEN, Plan, launch};
 use super::participant::Participant;
 use super::progress::Meter;
 use super::source::{DetachedSource, Length, ParallelSource};
+use crate::panics::Payload;
 use crate::pool::Pool;
-
-/// What a panic carries.
-pub(crate) type Payload = Box<dyn Any + Send>;
 
 /// A part of a loop's positions that is launched at once.
 #[derive(Clone, Copy, Debug)]

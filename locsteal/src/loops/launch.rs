@@ -1,6 +1,5 @@
 //! Launching a loop: from the calling thread, on the workers of a pool, or on the caller alone.
 
-use std::any::Any;
 use std::cell::Cell;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
@@ -9,8 +8,10 @@ use std::sync::{Mutex, PoisonError};
 use super::auto::{Choice, Decision, Sample};
 use super::participant::Participant;
 use super::site::Site;
+use crate::affinity::mask::current_cpu;
 use crate::clock::{self, ticks};
-use crate::pool::{Epoch, GRACE, Lane, Notice, Pool, Shared, Ticket, this_cpu};
+use crate::panics::{Payload, drop_quietly};
+use crate::pool::{Epoch, GRACE, Lane, Notice, Pool, Shared, Ticket};
 use crate::sched::{Deal, Ending, Entry as SeatEntry, Kind, Locality, Schedule, View, Walk};
 use crate::stats::Stats;
 use crate::stats::timeline::{Launch, LoopId, Recorder};
@@ -34,6 +35,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) site: Option<&'static Site>,
     /// Whether chunks of [`Schedule::Dynamic`] are small at the front of the loop, which may be left anywhere.
     pub(crate) growing: bool,
+    /// Whether workers come at once, however few iterations there are: sharing is known to pay, or is being tried.
+    pub(crate) eager: bool,
     /// What it has said, if it was asked already.
     pub(crate) decided: Option<Decision>,
 }
@@ -98,14 +101,14 @@ pub(crate) struct Outcome {
     /// was not left, or if a panic stopped it.
     pub(crate) exit: Option<u64>,
     /// What stopped the loop: the panic with the lowest position that was caught, and that position.
-    pub(crate) panic: Option<(u64, Box<dyn Any + Send>)>,
+    pub(crate) panic: Option<(u64, Payload)>,
 }
 
 /// The loop's frame, on the caller's stack.
 struct Frame<'a> {
     entry: &'a dyn Entry,
     report: Option<&'a Report>,
-    panic: Mutex<Option<(u64, Box<dyn Any + Send>)>>,
+    panic: Mutex<Option<(u64, Payload)>>,
 }
 
 /// Runs `entry` on the caller and on idle workers of `pool`, over the positions `0..len`, `len <= MAX_LEN`.
@@ -177,7 +180,7 @@ fn launch_by_experience(
     site: &'static Site,
 ) -> Outcome {
     let decision = plan.decided.unwrap_or_else(|| decide(site, len));
-    let plan = Plan { schedule: decision.schedule(), growing: decision.left, ..*plan };
+    let plan = Plan { schedule: decision.schedule(), growing: decision.left, eager: true, ..*plan };
     if !decision.measured {
         return launch_as_planned(pool, &plan, len, entry);
     }
@@ -240,6 +243,16 @@ impl Plan<'_> {
             _ => len / self.grain.max(self.unit).max(1),
         };
         most.min(usize::try_from(pieces).unwrap_or(usize::MAX)).max(1)
+    }
+
+    /// How long workers are to hold back from a loop of this length, [see](Epoch::hold): about as long as its caller would take, if there
+    /// were next to nothing to do in an iteration.
+    pub(crate) fn hold(&self, len: u64, tiny: bool) -> u8 {
+        match len {
+            _ if !tiny || self.eager => 0,
+            ..=64 => 1,
+            _ => 2,
+        }
     }
 
     pub(crate) fn shape(&self, len: u64, width: usize) -> Shape {
@@ -306,12 +319,6 @@ fn keep_track(shared: &Shared, caller: &mut Participant<'_>, launch: impl FnOnce
     }
 }
 
-/// How long workers are to hold back from a tiny loop of this length: about as long as its caller would take, if there were next to
-/// nothing to do in an iteration.
-pub(crate) const fn hold(len: u64) -> u8 {
-    if len <= 64 { 1 } else { 2 }
-}
-
 fn run_shared(
     shared: &Shared,
     lane: &Lane,
@@ -326,6 +333,7 @@ fn run_shared(
     let thief = shared.caller_seat(width);
     let generation = lane.next_generation();
     let launched = if protected { ticks() } else { 0 };
+    lane.note_caller(current_cpu(), thief.seat);
     let locality = plan.locality;
     let view = View {
         board: &lane.board,
@@ -340,8 +348,7 @@ fn run_shared(
         grace: if tiny { 0 } else { GRACE },
         caller: Some(thief.seat),
     };
-    let epoch =
-        Epoch::new(generation, width, kind.publishes()).held(if tiny { hold(len) } else { 0 });
+    let epoch = Epoch::new(generation, width, kind.publishes()).held(plan.hold(len, tiny));
     let ticket = Ticket { shared, lane, seat: thief.seat, entry: SeatEntry::Owner, epoch, view };
     let notice = Notice {
         run: run_on_worker,
@@ -354,7 +361,6 @@ fn run_shared(
         locality,
         // There are no more than `Epoch::MAX_WIDTH`.
         caller: thief.seat as u16,
-        cpu: this_cpu(),
     };
     if !kind.has_blocks() {
         lane.board.reset_counter();
@@ -454,11 +460,21 @@ fn take_part(participant: &mut Participant<'_>, ending: &Ending, frame: &Frame<'
     while !participant.has_left() {
         let caught = catch_unwind(AssertUnwindSafe(|| frame.entry.run(participant)));
         if let Err(payload) = caught
-            && keep_lowest(participant.position(), payload, ending, frame)
+            && keep_lowest(participant, payload, ending, frame)
         {
-            // Nothing is handed out any more; the caller waits here until the others have left.
-            while participant.next().is_some() {}
+            drain(participant);
         }
+    }
+}
+
+/// Nothing is handed out any more; the caller waits here until the others have left. In the child of a fork, where they are not
+/// and asking for more ends in a panic, the loop has one already.
+#[cold]
+fn drain(participant: &mut Participant<'_>) {
+    while let Err(another) =
+        catch_unwind(AssertUnwindSafe(|| while participant.next().is_some() {}))
+    {
+        drop_quietly(another);
     }
 }
 
@@ -466,14 +482,16 @@ fn take_part(participant: &mut Participant<'_>, ending: &Ending, frame: &Frame<'
 /// for nothing, since the serial loop would not have come there.
 #[cold]
 fn keep_lowest(
-    position: u64,
-    payload: Box<dyn Any + Send>,
+    participant: &Participant<'_>,
+    payload: Payload,
     ending: &Ending,
     frame: &Frame<'_>,
 ) -> bool {
+    let position = participant.position();
     let mut kept = frame.panic.lock().unwrap_or_else(PoisonError::into_inner);
+    let above = |exit| exit < position && !participant.has_left();
     let (counts, loser) = match &mut *kept {
-        None if ending.exit().is_some_and(|exit| exit < position) => (false, Some(payload)),
+        None if ending.exit().is_some_and(above) => (false, Some(payload)),
         Some((lowest, _)) if *lowest <= position => (true, Some(payload)),
         slot => (true, slot.replace((position, payload)).map(|(_, loser)| loser)),
     };
@@ -485,14 +503,4 @@ fn keep_lowest(
         drop_quietly(loser);
     }
     counts
-}
-
-/// Drops a panic's payload, whose own drop may panic.
-fn drop_quietly(payload: Box<dyn Any + Send>) {
-    if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(payload)))
-        // What it panics with is most likely a string. If its drop panics as well there may be no end to it.
-        && let Err(endless) = catch_unwind(AssertUnwindSafe(|| drop(again)))
-    {
-        std::mem::forget(endless);
-    }
 }

@@ -8,6 +8,7 @@ use std::thread::ThreadId;
 
 use super::launch::*;
 use super::participant::Participant;
+use super::site::Site;
 use crate::pool::Pool;
 use crate::sched::{Kind, Locality, Schedule};
 
@@ -344,22 +345,41 @@ fn tiny_loops_are_held_for_their_callers_and_loops_that_are_left_grow() {
     let shape = |len| plan.shape(len, 4);
     assert!(shape(4095).tiny && !shape(4096).tiny);
     assert!(!shape(4095).is_protected() && shape(4096).is_protected());
-    assert_eq!([2, 64, 65, 4095].map(hold), [1, 1, 2, 2]);
+    assert_eq!([2, 64, 65, 4095].map(|len| plan.hold(len, true)), [1, 1, 2, 2]);
+    assert_eq!(plan.hold(4096, false), 0);
+    assert_eq!(Plan { eager: true, ..plan }.hold(2, true), 0, "sharing is known to pay");
     let dynamic = Plan { schedule: Schedule::Dynamic, ..Plan::default() };
     assert!(!dynamic.shape(1 << 20, 4).is_protected());
     assert_eq!(dynamic.shape(10, 2).kind, Kind::Dynamic);
     assert_eq!(Plan { growing: true, ..dynamic }.shape(10, 2).kind, Kind::Growing);
 }
 
-/// Where seats crowd, who comes in wakes one more; else some.
 #[test]
-fn crowds_are_woken_one_by_one() {
-    let wakes = |threads| {
-        let topology = crate::Topology::regular(1, 1, 4);
-        let pool = Pool::builder().threads(threads).topology(topology).build().unwrap();
-        pool.shared().wakes_per_worker
+fn workers_come_at_once_where_a_call_site_has_chosen_to_share() {
+    static SITE: Site = Site::new(None, "src/lib.rs:1:1");
+    let pool = pool(2);
+    let held = |plan: &Plan<'_>| {
+        run(&pool, plan, 8);
+        pool.shared().watched()[0].epoch().hold()
     };
-    assert_eq!((wakes(4), wakes(5)), (4, 1));
+    let forced = Plan { schedule: Schedule::Steal, grain: 1, ..Plan::default() };
+    assert_eq!(held(&forced), 1);
+    assert_eq!(held(&Plan { schedule: Schedule::Auto, site: Some(&SITE), ..forced }), 0);
+}
+
+#[test]
+fn workers_are_told_how_long_to_hold_back() {
+    let pool = pool(2);
+    for schedule in [Schedule::Static, Schedule::Steal, Schedule::Dynamic] {
+        for (len, expected) in [(2, 1), (100, 2), (5000, 0)] {
+            let plan = Plan { schedule, grain: 1, ..Plan::default() };
+            let body = |_: &Participant<'_>, _| {
+                let [lane] = pool.shared().watched() else { panic!("there is one loop at a time") };
+                assert_eq!(lane.epoch().hold(), expected, "{schedule:?}, {len}");
+            };
+            assert!(launch(&pool, &plan, len, &EachChunk(body)).panic.is_none());
+        }
+    }
 }
 
 #[test]

@@ -75,7 +75,7 @@ pub(crate) use position_set::PositionSet;
     label = "a parallel loop cannot run over this",
     note = "collect it into a `Vec` first: `let items: Vec<_> = ...collect();`, then loop over `&items`, \
             `&mut items` or `items`",
-    note = "integer ranges, slices, arrays, `Vec`, and `enumerate`, `zip`, `skip`, `take`, `step_by`, `rev`, `copied`, \
+    note = "integer ranges with an end, slices, arrays, `Vec`, and `enumerate`, `zip`, `skip`, `take`, `step_by`, `rev`, `copied`, \
             `cloned` of them can be split; other types join by implementing `locsteal::ParallelSource`"
 )]
 pub unsafe trait ParallelSource {
@@ -228,7 +228,7 @@ pub unsafe trait RepeatableSource: DetachedSource + Clone {}
     label = "a parallel loop cannot run over this",
     note = "collect it into a `Vec` first: `let items: Vec<_> = ...collect();`, then loop over `&items`, \
             `&mut items` or `items`",
-    note = "integer ranges, slices, arrays, `Vec`, and `enumerate`, `zip`, `skip`, `take`, `step_by`, `rev`, `copied`, \
+    note = "integer ranges with an end, slices, arrays, `Vec`, and `enumerate`, `zip`, `skip`, `take`, `step_by`, `rev`, `copied`, \
             `cloned` of them can be split; other types join by implementing `locsteal::ParallelSource`"
 )]
 pub trait IntoParallelSource {

@@ -80,20 +80,29 @@ pub(crate) struct Notice {
     pub(crate) locality: Locality,
     /// The seat that the caller sits in.
     pub(crate) caller: u16,
-    /// The last bits of the number of the CPU that the caller runs on; 0 where that is not known.
-    pub(crate) cpu: u8,
 }
 
-/// The CPU that the calling thread runs on, for [`Notice::cpu`].
-#[inline]
-pub(crate) fn this_cpu() -> u8 {
-    current_cpu().unwrap_or(0) as u8
-}
+/// Where the lane's caller was last: the CPU, and the seat that it took. Nobody waits for this line: it is written when it changes.
+#[derive(Debug)]
+struct Whereabouts(AtomicU64);
 
-/// Whether the calling thread runs on the CPU of a [`Notice::cpu`].
-#[inline]
-pub(crate) fn is_this_cpu(cpu: u8) -> bool {
-    current_cpu().is_some_and(|here| here as u8 == cpu)
+impl Whereabouts {
+    const UNKNOWN: u64 = u64::MAX;
+
+    #[inline]
+    fn write(&self, cpu: Option<usize>, seat: usize) {
+        let now = cpu.map_or(Self::UNKNOWN, |cpu| (cpu as u64) << 32 | seat as u64);
+        if self.0.load(Ordering::Relaxed) != now {
+            self.0.store(now, Ordering::Relaxed);
+        }
+    }
+
+    /// The CPU and the seat.
+    #[inline]
+    fn read(&self) -> Option<(usize, usize)> {
+        let seen = self.0.load(Ordering::Relaxed);
+        (seen != Self::UNKNOWN).then_some(((seen >> 32) as usize, seen as u32 as usize))
+    }
 }
 
 /// The line that workers watch.
@@ -119,11 +128,12 @@ struct CallerSide {
 #[derive(Debug)]
 pub(crate) struct Lane {
     down: CachePadded<Down>,
+    whereabouts: CachePadded<Whereabouts>,
     side: CachePadded<CallerSide>,
     pub(crate) board: Board,
 }
 
-alone_on_its_lines!(Lane: down, side);
+alone_on_its_lines!(Lane: down, whereabouts, side);
 
 // SAFETY: all fields but the notice are `Send` and `Sync` by themselves. The notice holds pointers into the frame of
 // the caller, who writes it while it holds the lane (`busy`) and nobody is inside the lane's loop; others read it only
@@ -139,6 +149,7 @@ impl Lane {
                 epoch: AtomicU64::new(0),
                 notice: SharedCell::new(None),
             }),
+            whereabouts: CachePadded::new(Whereabouts(AtomicU64::new(Whereabouts::UNKNOWN))),
             side: CachePadded::new(CallerSide {
                 busy: AtomicBool::new(false),
                 bell: Bell::new(),
@@ -213,6 +224,19 @@ impl Lane {
         unsafe { self.down.notice.read() }.expect("a loop is open")
     }
 
+    /// The caller that holds the lane is on this CPU, if that is known, and sits in this seat.
+    #[inline]
+    pub(crate) fn note_caller(&self, cpu: Option<usize>, seat: usize) {
+        self.whereabouts.write(cpu, seat);
+    }
+
+    /// The seat of the lane's last caller, if it was on the CPU that the calling thread is on.
+    #[inline]
+    pub(crate) fn caller_here(&self) -> Option<usize> {
+        let (cpu, seat) = self.whereabouts.read()?;
+        (current_cpu() == Some(cpu)).then_some(seat)
+    }
+
     /// Where the lane's caller sleeps.
     pub(crate) fn bell(&self) -> &Bell {
         &self.side.bell
@@ -227,6 +251,7 @@ impl Lane {
     #[cfg(feature = "simulator")]
     pub(crate) fn parts(&self, parts: &mut crate::sync::counted::Parts) {
         parts.add("notice", &*self.down);
+        parts.add("lane: caller's place", &*self.whereabouts);
         parts.add("lane: taken", &self.side.busy);
         parts.add("lane: bell", &self.side.bell);
         parts.add("lane: counters", &self.side.counters);
@@ -236,5 +261,27 @@ impl Lane {
     /// Counts for callers; written only while the lane is claimed.
     pub(crate) fn counters(&self) -> &Counters {
         &self.side.counters
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn epochs_come_back() {
+        for generation in [0, 1, (1 << Generation::BITS) - 1].map(Generation::from_bits) {
+            for width in [1, 2, Epoch::MAX_WIDTH] {
+                for publishes in [false, true] {
+                    let epoch = Epoch::new(generation, width, publishes);
+                    for hold in 0..=Epoch::MOST_HOLD {
+                        let held = epoch.held(hold);
+                        assert_eq!((held.generation(), held.width()), (generation, width));
+                        assert_eq!((held.publishes(), held.hold()), (publishes, hold));
+                    }
+                    assert_eq!(epoch.held(0), epoch);
+                }
+            }
+        }
     }
 }

@@ -93,7 +93,6 @@ fn call(lane: &Lane, orders: &Orders, this: Loop, cells: &Cells) {
         grain: 1,
         locality: Locality::Llc,
         caller: 0,
-        cpu: 0,
     };
     if !this.kind.has_blocks() {
         lane.board.reset_counter();
@@ -235,7 +234,6 @@ fn loom_exit_then_the_next_loop() {
             grain: 1,
             locality: Locality::Llc,
             caller: 0,
-            cpu: 0,
         };
         let view = view(&lane, &orders, epoch, this);
         let walk = Walk::caller(Thief { seat: 0, near: 0 }, &view);
@@ -271,7 +269,6 @@ fn the_sleeping_caller_is_woken(kind: Kind) {
             grain: 1,
             locality: Locality::Llc,
             caller: 0,
-            cpu: 0,
         };
         assert!(lane.claim());
         let view = view(&lane, &orders, epoch, this);
@@ -356,7 +353,6 @@ fn loom_a_worker_that_falls_asleep_during_a_launch_is_woken() {
             grain: 1,
             locality: Locality::Llc,
             caller: 0,
-            cpu: 0,
         };
         assert!(lane.claim());
         // SAFETY: the model holds the lane, and nobody calls `run`.

@@ -3,6 +3,7 @@
 //! `README.md` beside this file tells the protocols: how a loop is announced, entered and left, and how workers sleep
 //! and are woken.
 
+mod aside;
 mod builder;
 mod crew;
 mod fork;
@@ -28,7 +29,7 @@ pub use recording::Recording;
 
 use crew::Crew;
 pub(crate) use fork::Process;
-pub(crate) use lane::{Epoch, Lane, Notice, this_cpu};
+pub(crate) use lane::{Epoch, Lane, Notice};
 #[cfg(any(feature = "simulator", all(test, not(loom))))]
 pub(crate) use seats::Seats;
 #[cfg(feature = "simulator")]

@@ -57,6 +57,8 @@ pub(crate) struct Shared {
     pub(crate) patience: u64,
     /// How many sleepers a worker wakes that has come into a loop.
     pub(crate) wakes_per_worker: usize,
+    /// Whether there are more seats than CPUs.
+    crowded: bool,
     /// [`HOLD`] in ticks.
     pub(crate) hold: u64,
 }
@@ -184,6 +186,7 @@ impl<'a> Ticket<'a> {
 impl Shared {
     pub(crate) fn new(seats: Seats, spin: std::time::Duration) -> Self {
         let count = seats.count();
+        let crowded = count > seats.topology().cpus().len();
         // One lane a seat lets every worker launch a loop of its own beside that of an outside caller.
         let lanes = (count + 4).clamp(8, 32);
         Self {
@@ -198,14 +201,16 @@ impl Shared {
             side_work: OnceLock::new(),
             spin: clock::in_ticks(spin),
             patience: clock::in_ticks(PATIENCE),
-            wakes_per_worker: if count > seats.topology().cpus().len() {
-                WAKES_IN_A_CROWD
-            } else {
-                WAKES_PER_WORKER
-            },
+            wakes_per_worker: if crowded { WAKES_IN_A_CROWD } else { WAKES_PER_WORKER },
+            crowded,
             hold: clock::in_ticks(HOLD),
             seats,
         }
+    }
+
+    /// Whether there are more seats than CPUs.
+    pub(crate) fn is_crowded(&self) -> bool {
+        self.crowded
     }
 
     /// How many seats have a worker; 0: no crew is there.
@@ -371,5 +376,21 @@ impl Shared {
             sum += lane.counters().read();
         }
         sum
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use crate::{Pool, Topology};
+
+    /// Where seats crowd, who comes in wakes one more; else some.
+    #[test]
+    fn crowds_are_woken_one_by_one() {
+        let wakes = |threads| {
+            let topology = Topology::regular(1, 1, 4);
+            let pool = Pool::builder().threads(threads).topology(topology).build().unwrap();
+            pool.shared().wakes_per_worker
+        };
+        assert_eq!((wakes(4), wakes(5)), (4, 1));
     }
 }

@@ -3,7 +3,9 @@
 //! A worker looks at loops and at side work in turn: after a loop at side work first, after a piece of side work at
 //! loops first. So neither keeps it from the other for longer than one loop, or one piece of work, lasts.
 
-use super::lane::{Epoch, Lane, is_this_cpu};
+use super::aside::Aside;
+use super::fork::Process;
+use super::lane::{Epoch, Lane};
 use super::shared::{Shared, Ticket};
 use crate::clock::ticks;
 use crate::sched::{Entry, Generation};
@@ -12,18 +14,15 @@ use crate::stats::Stats;
 /// Works at `seat` until the crew is dismissed.
 pub(crate) fn work(shared: &Shared, seat: usize, crew: u64) {
     shared.take_place(seat);
-    let mut watch = Watch {
-        shared,
-        seat,
-        seen: vec![Generation::default(); shared.lanes()],
-        welcome: vec![true; shared.lanes()],
-        side: Side { shared, seat, arrived: false, turn: 0 },
-        beside: false,
-    };
+    let mut watch = Watch::new(shared, seat);
     let mut idle = Idle::new(shared.spin);
     while shared.crew() == crew {
-        if watch.take_part() {
-            idle.end(if watch.beside { Waiting::Somebody } else { Waiting::Nobody });
+        let took_part = watch.take_part();
+        if let Some(caller) = watch.beside.take() {
+            let moved = watch.aside.leave_to(shared, seat, caller);
+            idle.end(if moved { Waiting::Nobody } else { Waiting::Somebody });
+        } else if took_part {
+            idle.end(Waiting::Nobody);
         } else if watch.side.look() {
             idle.end(Waiting::Somebody);
         } else {
@@ -49,8 +48,10 @@ struct Watch<'a> {
     /// Whether it could come into the last loop that it tried there: not where the caller sits in its seat.
     welcome: Vec<bool>,
     side: Side<'a>,
-    /// Whether the caller of its last loop was on the same CPU, which it may be waiting for.
-    beside: bool,
+    /// The seat of a caller that was found on the same CPU, which it may be waiting for.
+    beside: Option<usize>,
+    aside: Aside,
+    process: Process,
 }
 
 /// The worker's part in what it does besides loops.
@@ -105,7 +106,20 @@ impl Side<'_> {
     }
 }
 
-impl Watch<'_> {
+impl<'a> Watch<'a> {
+    fn new(shared: &'a Shared, seat: usize) -> Self {
+        Self {
+            shared,
+            seat,
+            seen: vec![Generation::default(); shared.lanes()],
+            welcome: vec![true; shared.lanes()],
+            side: Side { shared, seat, arrived: false, turn: 0 },
+            beside: None,
+            aside: Aside::new(),
+            process: Process::this(),
+        }
+    }
+
     /// Takes part in every open loop that has room for this seat; gives back whether there was one, or other work.
     fn take_part(&mut self) -> bool {
         let mut took_part = false;
@@ -132,10 +146,16 @@ impl Watch<'_> {
             }
             match lane.enter(epoch, self.seat) {
                 Entry::NotNow => {}
-                Entry::Never => (*seen, *welcome) = (epoch.generation(), false),
+                Entry::Never => {
+                    (*seen, *welcome) = (epoch.generation(), false);
+                    // Who has no place in a loop because its caller sits there has nothing to move for.
+                    let caller = lane.caller_here().filter(|caller| *caller != self.seat);
+                    self.beside = self.beside.or(caller);
+                }
                 entry @ (Entry::Owner | Entry::Late) => {
                     (*seen, *welcome) = (epoch.generation(), true);
                     self.beside = join(self.shared, lane, epoch, self.seat, entry);
+                    self.process.ends_in_child();
                     took_part = true;
                     side.look();
                 }
@@ -190,8 +210,8 @@ fn outlives(lane: &Lane, epoch: Epoch, hold: u64) -> bool {
     lane.epoch() == epoch
 }
 
-/// The worker is inside the loop: works on it, and leaves. The result says whether its caller is on the same CPU.
-fn join(shared: &Shared, lane: &Lane, epoch: Epoch, seat: usize, entry: Entry) -> bool {
+/// The worker is inside the loop: works on it, and leaves. The result is the seat of its caller, if that is on the same CPU.
+fn join(shared: &Shared, lane: &Lane, epoch: Epoch, seat: usize, entry: Entry) -> Option<usize> {
     // SAFETY: this thread has entered the loop, and leaves it below.
     let notice = unsafe { lane.read_notice() };
     let ticket = Ticket::new(shared, lane, epoch, (seat, entry), &notice);
@@ -200,7 +220,7 @@ fn join(shared: &Shared, lane: &Lane, epoch: Epoch, seat: usize, entry: Entry) -
     if lane.board.departure(seat).leave(epoch.generation()) {
         lane.bell().ring();
     }
-    is_this_cpu(notice.cpu)
+    lane.caller_here()
 }
 
 /// How long a worker without work spins before it sleeps: as long as it pays, by what the last gaps were like.
@@ -287,14 +307,7 @@ pub(crate) struct Attendant<'a>(Watch<'a>);
 #[cfg(feature = "simulator")]
 impl<'a> Attendant<'a> {
     pub(crate) fn new(shared: &'a Shared, seat: usize) -> Self {
-        Self(Watch {
-            shared,
-            seat,
-            seen: vec![Generation::default(); shared.lanes()],
-            welcome: vec![true; shared.lanes()],
-            side: Side { shared, seat, arrived: false, turn: 0 },
-            beside: false,
-        })
+        Self(Watch::new(shared, seat))
     }
 
     /// One turn of [`work`]: takes part in every loop that is open to it.
@@ -308,8 +321,17 @@ impl<'a> Attendant<'a> {
 }
 
 #[cfg(all(test, not(loom)))]
+mod hold_tests;
+#[cfg(all(test, not(loom)))]
 mod tests {
+    use std::cell::Cell;
+    use std::time::Duration;
+
     use super::*;
+    use crate::affinity::{Placement, Seating};
+    use crate::pool::{Notice, Seats};
+    use crate::sched::{Kind, Locality};
+    use crate::topology::Topology;
 
     #[test]
     fn long_gaps_shorten_the_spin_and_short_ones_bring_it_back() {
@@ -342,8 +364,131 @@ mod tests {
         assert_eq!(idle.next_at(36_000), Pause::Yield);
     }
 
+    /// A loop of this epoch is open; whoever comes in notes it.
+    fn open(lane: &Lane, epoch: Epoch, came: &Cell<u32>) {
+        unsafe fn note(data: *const (), _: &Ticket<'_>) {
+            // SAFETY: it is the cell below, of this thread.
+            let came = unsafe { &*data.cast::<Cell<u32>>() };
+            came.set(came.get() + 1);
+        }
+        let notice = Notice {
+            run: note,
+            data: std::ptr::from_ref(came).cast(),
+            len: 2,
+            unit: 1,
+            launched: 0,
+            kind: Kind::Static,
+            grain: 1,
+            locality: Locality::Llc,
+            caller: 0,
+        };
+        // SAFETY: there is but this thread, which is inside of no loop of the lane when it comes here, and the cell outlives
+        // what it does with the lane.
+        unsafe { lane.open(epoch, notice) };
+    }
+
+    fn epoch(number: u64, hold: u8) -> Epoch {
+        Epoch::new(Generation::from_bits(number), 2, false).held(hold)
+    }
+
+    #[test]
+    fn workers_hold_back_from_tiny_loops_the_longer_the_more_there_is_to_do() {
+        let machine = Topology::regular(1, 1, 2);
+        let homes = Seating::new(&machine, 2).placement(Placement::Free).homes();
+        let seats = Seats::new(machine, Placement::Free, homes);
+        let mut shared = Shared::new(seats, Duration::ZERO);
+        shared.hold = 1 << 16;
+        let (lane, came) = (shared.claim_lane().unwrap(), Cell::new(0));
+        let mut watch = Watch::new(&shared, 1);
+        for (number, hold) in [(1, 1), (2, 2), (3, Epoch::MOST_HOLD)] {
+            open(lane, epoch(number, hold), &came);
+            let before = ticks();
+            assert!(watch.take_part());
+            let waited = ticks() - before;
+            assert!(waited >= 1 << (15 + hold), "{waited} ticks at {hold}");
+            assert_eq!(u64::from(came.get()), number, "it came in the end");
+        }
+        open(lane, epoch(4, 0), &came);
+        assert!(watch.take_part() && came.get() == 4);
+    }
+
+    #[test]
+    fn who_has_held_back_leaves_a_loop_alone_that_is_over() {
+        let (lane, came) = (Lane::new(2), Cell::new(0));
+        open(&lane, epoch(2, 1), &came);
+        assert!(outlives(&lane, epoch(2, 1), 10));
+        assert!(!outlives(&lane, epoch(1, 1), 10), "another has been opened meanwhile");
+    }
+
     #[test]
     fn no_spin_sleeps_at_once() {
         assert_eq!(Idle::new(0).next_at(1), Pause::Sleep);
+    }
+
+    #[test]
+    #[cfg(all(target_os = "linux", not(miri)))]
+    fn a_worker_sees_that_a_caller_is_on_its_own_cpu() {
+        use crate::affinity::mask::{current_cpu, set};
+        use crate::pool::Seats;
+        use crate::pool::lane::Notice;
+        use crate::sched::{Deal, Kind, Locality, Step, Thief, View, Walk};
+        use crate::{Placement, Seating, Topology};
+
+        unsafe fn nothing(_: *const (), _: &Ticket<'_>) {}
+
+        /// Opens a loop for seats 0 and 1, whose caller sits in seat 0; runs all of it, if told so.
+        fn call(shared: &Shared, lane: &Lane, alone: bool) {
+            let (kind, locality) = (Kind::Static, Locality::Llc);
+            let epoch = Epoch::new(lane.next_generation(), 2, kind.publishes());
+            let (generation, deal) = (epoch.generation(), Deal::new(2, 1, 2));
+            let view = View {
+                board: &lane.board,
+                orders: shared.seats.orders(),
+                deal,
+                kind,
+                locality,
+                grain: 1,
+                generation,
+                launched: 0,
+                patience: 0,
+                grace: 0,
+                caller: Some(0),
+            };
+            let mut walk = Walk::caller(Thief { seat: 0, near: 0 }, &view);
+            let (data, caller) = (std::ptr::null(), 0);
+            let (run, len, unit) = (nothing as _, 2, 1);
+            let notice =
+                Notice { run, data, len, unit, launched: 0, kind, grain: 1, locality, caller };
+            // SAFETY: the test holds the lane, and `nothing` looks at nothing.
+            unsafe { lane.open(epoch, notice) };
+            while alone && !matches!(walk.step(&view, || 1), Step::Leave) {}
+        }
+
+        std::thread::spawn(|| {
+            let here = current_cpu().unwrap();
+            set(&[here].into_iter().collect()).unwrap();
+            let machine = Topology::regular(1, 1, 2);
+            let homes = Seating::new(&machine, 2).homes();
+            let seats = Seats::new(machine, Placement::Llc, homes);
+            let shared = Shared::new(seats, Duration::ZERO);
+            let lane = shared.claim_lane().unwrap();
+            for (near, here, alone) in [
+                (true, here, true),
+                (true, here, false),
+                (false, here + 1, true),
+                (false, here + 1, false),
+            ] {
+                lane.note_caller(Some(here), 0);
+                call(&shared, lane, alone);
+                let mut watch = Watch::new(&shared, 1);
+                assert_eq!(watch.take_part(), !alone, "it comes into a loop that is open");
+                assert_eq!(watch.beside, near.then_some(0));
+                let mut watch = Watch::new(&shared, 0);
+                assert!(!watch.take_part());
+                assert_eq!(watch.beside, None, "the caller sits in its seat");
+            }
+        })
+        .join()
+        .unwrap();
     }
 }

@@ -24,15 +24,15 @@ impl Span {
         self.lo == self.hi
     }
 
-    /// The first `n` units, and the rest.
+    /// The first `n` units, or a few fewer, and the rest: see [`edge`].
     pub(crate) const fn split_front(self, n: u32) -> (Self, Self) {
-        let mid = if n < self.len() { self.lo + n } else { self.hi };
+        let mid = if n < self.len() { edge(self.lo + n, n) } else { self.hi };
         (Self::new(self.lo, mid), Self::new(mid, self.hi))
     }
 
-    /// The last `n` units, and the rest.
+    /// The last `n` units, or a few more, and the rest: see [`edge`].
     pub(crate) const fn split_back(self, n: u32) -> (Self, Self) {
-        let mid = if n < self.len() { self.hi - n } else { self.lo };
+        let mid = if n < self.len() { edge(self.hi - n, self.len() - n) } else { self.lo };
         (Self::new(mid, self.hi), Self::new(self.lo, mid))
     }
 
@@ -43,6 +43,21 @@ impl Span {
     const fn unpack(word: u64) -> Self {
         Self { lo: (word >> 32) as u32, hi: word as u32 }
     }
+}
+
+/// Where to cut instead of at `unit`, which is `n` units from the front: no earlier than a twelfth of them, and where what is 8 bytes a unit
+/// begins a cache line, or two, if the array does. Else what is read and written by vectors would straddle lines all along a chunk.
+const fn edge(unit: u32, n: u32) -> u32 {
+    match n {
+        ..96 => unit,
+        96..256 => unit & !7,
+        _ => unit & !15,
+    }
+}
+
+/// How many units to take from `unit` on instead of `n`, so that what comes next begins at an [`edge`].
+pub(super) const fn to_edge(unit: u32, n: u32) -> u32 {
+    edge(unit.saturating_add(n), n) - unit
 }
 
 /// The word itself. Each of its values says all there is to say about the block, so a compare-exchange that succeeds
@@ -112,6 +127,34 @@ mod tests {
                 let (back, rest) = span.split_back(n);
                 assert_eq!(back.len(), n.min(span.len()));
                 assert!(rest.is_empty() || back.is_empty() || rest.hi == back.lo);
+            }
+        }
+    }
+
+    #[test]
+    fn long_parts_begin_where_cache_lines_may_begin() {
+        for lo in [0, 5, 1000] {
+            let span = Span::new(lo, lo + 5000);
+            for n in [1, 2, 95, 96, 97, 255, 256, 1000, 4997] {
+                let (front, rest) = span.split_front(n);
+                let fewer = n - front.len();
+                assert!(fewer * 12 <= n, "{n} from {lo}");
+                let edge = match n {
+                    ..96 => 1,
+                    96..256 => 8,
+                    _ => 16,
+                };
+                assert!(rest.lo.is_multiple_of(edge), "{n} from {lo}");
+                assert_eq!(to_edge(lo, n), front.len());
+                let (back, rest) = span.split_back(n);
+                assert!(back.len() >= n && back.len() < n + 16 && back.hi == span.hi);
+                assert_eq!((rest.lo, rest.hi), (span.lo, back.lo));
+                let edge = match 5000 - n {
+                    ..96 => 1,
+                    96..256 => 8,
+                    _ => 16,
+                };
+                assert!(back.lo.is_multiple_of(edge), "{n} from the back of {lo}");
             }
         }
     }

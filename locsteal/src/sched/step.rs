@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use super::block::Span;
+use super::block::{Span, to_edge};
 use super::board::Board;
-use super::look::Look;
+use super::look::{Look, WORTH_IN_CACHE};
 use super::partition::Deal;
 use super::presence::{Generation, Phase};
 use super::rules::{Rules, Sight, Standard};
@@ -119,16 +119,16 @@ impl Pace {
 }
 
 /// A first chunk is this share of the own block, so that one expensive stretch does not end up in one chunk.
-const FIRST_SHARE: u32 = 64;
+const FIRST_SHARE: u32 = 32;
 /// A chunk is at most this share of what is left in the block, so that the tail stays fine.
-const MOST_SHARE: u32 = 4;
+const MOST_SHARE: u32 = 2;
 /// Later chunks are to take about this share of [`View::patience`], the time that waking a worker takes: short enough
 /// to balance loops that are worth sharing, long enough that taking chunks costs nothing.
 const CHUNK_SHARE: u64 = 16;
 /// Where a loop may end anywhere, all together hold at most this share of what has been taken already: that is what may turn
 /// out to lie above the end.
 const GROWTH_SHARE: u32 = 4;
-/// What takes less than this share of it is not worth sharing.
+/// What takes less than this share of it is far too short for a chunk.
 pub(super) const TINY_SHARE: u64 = 128;
 
 impl Walk {
@@ -262,7 +262,8 @@ impl Walk {
             Kind::Dynamic => {
                 let share = 2 * view.deal.width() as u32;
                 rules.saw(Sight::Counted);
-                some(view.board.take_counted(limit, |_, left| (left / share).max(view.grain)))
+                let choose = |taken, left: u32| to_edge(taken, (left / share).max(view.grain));
+                some(view.board.take_counted(limit, choose))
             }
             Kind::DynamicChunk(chunk) => {
                 rules.saw(Sight::Counted);
@@ -271,7 +272,8 @@ impl Walk {
             Kind::Growing => {
                 let share = 2 * view.deal.width() as u32;
                 let choose = |taken: u32, left: u32| {
-                    (taken / GROWTH_SHARE / share).min(left / share).max(view.grain)
+                    let grown = taken / GROWTH_SHARE / share;
+                    to_edge(taken, grown.min(left / share).max(view.grain))
                 };
                 rules.saw(Sight::Counted);
                 some(view.board.take_counted(limit, choose))
@@ -384,7 +386,8 @@ impl Walk {
     pub(super) fn chunk(&self, left: Span, view: &View<'_>) -> u32 {
         let (last, aim) = (self.last, view.patience / CHUNK_SHARE);
         let tiny = view.patience / TINY_SHARE;
-        if self.pace.time_of(left.len()).is_some_and(|time| time < tiny) {
+        // What nobody would steal is not cut any more.
+        if self.pace.time_of(left.len()).is_some_and(|time| time < WORTH_IN_CACHE * tiny) {
             return left.len();
         }
         let next = match self.pace.time_of(last) {

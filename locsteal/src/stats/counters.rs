@@ -10,7 +10,7 @@ use crate::sync::unordered::AtomicU64;
 #[derive(Debug, Default)]
 pub(crate) struct Counters([AtomicU64; FIELDS]);
 
-const FIELDS: usize = 24;
+const FIELDS: usize = 25;
 /// The first of them, which every loop adds to.
 const USUAL: usize = 5;
 
@@ -60,6 +60,7 @@ fn to_array(stats: &Stats) -> [u64; FIELDS] {
         remote_passes,
         parks,
         wakes,
+        steps_aside,
         jobs,
         jobs_pinned,
         jobs_inline,
@@ -83,6 +84,7 @@ fn to_array(stats: &Stats) -> [u64; FIELDS] {
         protected_skips,
         remote_passes,
         parks,
+        steps_aside,
         jobs.llc,
         jobs.node,
         jobs.remote,
@@ -114,6 +116,7 @@ fn from_array(numbers: [u64; FIELDS]) -> Stats {
         protected_skips: next(),
         remote_passes: next(),
         parks: next(),
+        steps_aside: next(),
         jobs: tiers(&mut next),
         jobs_pinned: next(),
         jobs_inline: next(),

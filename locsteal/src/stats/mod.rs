@@ -89,6 +89,8 @@ pub struct Stats {
     pub parks: u64,
     /// Workers woken for a loop.
     pub wakes: u64,
+    /// Times that a worker moved to another CPU, since it found the caller of a loop on its own.
+    pub steps_aside: u64,
     /// Jobs that workers ran, by the distance from the domain that they belong near to to the CPU that they began on.
     pub jobs: ByTier,
     /// Those of them for which the worker was pinned to their domain.
@@ -151,7 +153,7 @@ fieldwise!(ByTier, llc: count, node: count, remote: count, unknown: count);
 fieldwise!(
     Stats, loops: count, serial_loops: count, joins: count, chunks: count, iterations: count,
     steals: tiers, moved: tiers, rescues: count, protected_skips: count, remote_passes: count,
-    parks: count, wakes: count, jobs: tiers, jobs_pinned: count, jobs_inline: count
+    parks: count, wakes: count, steps_aside: count, jobs: tiers, jobs_pinned: count, jobs_inline: count
 );
 
 impl fmt::Display for ByTier {
@@ -182,6 +184,7 @@ impl fmt::Display for Stats {
         )?;
         writeln!(f, "looks at other nodes: {}", self.remote_passes)?;
         writeln!(f, "workers asleep: {} times, woken: {} times", self.parks, self.wakes)?;
+        writeln!(f, "workers stepping aside for their callers: {} times", self.steps_aside)?;
         write!(
             f,
             "jobs on workers: {}; {} with the worker pinned, {} in the submitter instead",

@@ -2,7 +2,7 @@
 
 use syn::{Expr, ExprClosure, ExprForLoop, Pat};
 
-use super::{Pass, body, branch, walk, walk_block};
+use super::{Pass, body, branch, walk, walk_block, walk_matched};
 use crate::ast::mark_of;
 use crate::valid::cx::{Control, Means};
 
@@ -44,7 +44,7 @@ pub(super) fn walk_block_like<P: Pass>(pass: &mut P, expr: &mut Expr) {
             }
         }
         Expr::Match(match_) => {
-            walk(pass, &mut match_.expr);
+            walk_matched(pass, &mut match_.expr, match_.arms.iter().map(|arm| &arm.pat));
             for arm in &mut match_.arms {
                 branch(pass, |pass| {
                     pass.cx().open();

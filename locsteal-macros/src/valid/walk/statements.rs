@@ -3,7 +3,7 @@
 use syn::{Attribute, Block, Expr, Local, Pat, Stmt};
 
 use super::macros::walk_macro;
-use super::{Pass, branch, walk};
+use super::{Pass, branch, walk, walk_matched};
 use crate::ast::mark_of;
 use crate::valid::cx::Means;
 use crate::valid::index::{Kind, judge};
@@ -134,7 +134,7 @@ fn walk_local<P: Pass>(pass: &mut P, local: &mut Local) {
         if matches!(local.pat, Pat::Wild(_)) {
             walk_dropped(pass, &mut init.expr);
         } else {
-            walk(pass, &mut init.expr);
+            walk_matched(pass, &mut init.expr, [&local.pat]);
         }
         if let Some((_, diverge)) = &mut init.diverge {
             let exits = pass.cx().exits();

@@ -92,6 +92,59 @@ fn finds_its_way_back_from_serial_loops_although_workers_sleep() {
     assert!(total < 40_000 * 15_000, "{total}");
 }
 
+/// The same where but one of the ways to share the loop is any good, and the other gives workers no time to wake up.
+#[test]
+fn what_counts_is_what_a_loop_costs_once_its_workers_are_awake() {
+    let memory = Memory::new();
+    run(&memory, 1000, 100, costs(20_000, 45_000, 100_000));
+    assert_eq!(memory.expectation(1000).0, Choice::Serial);
+    let mut in_a_row = 0;
+    for _ in 0..40_000 {
+        let Decision { choice, measured, .. } = memory.decide(1000, false);
+        in_a_row = if choice == Choice::Static { in_a_row + 1 } else { 0 };
+        let ns = match (choice, in_a_row) {
+            (Choice::Serial, _) => 20_000,
+            (Choice::Static, 1 | 2) => 60_000,
+            (Choice::Static, _) => 11_000,
+            (Choice::Steal, _) => 100_000,
+        };
+        if measured {
+            memory.learn(1000, through(choice, ns));
+        }
+    }
+    assert_eq!(memory.expectation(1000).0, Choice::Static);
+}
+
+#[test]
+fn what_was_far_behind_is_tried_again_after_a_while() {
+    let memory = Memory::new();
+    assert_eq!(run(&memory, 1000, 1000, costs(9000, 2000, 10_000)).1, Choice::Static);
+    assert_eq!(run(&memory, 1000, 30_000, costs(9000, 2000, 500)).1, Choice::Steal);
+}
+
+#[test]
+fn the_best_of_the_first_measurements_counts() {
+    let memory = Memory::new();
+    for ns in [50_000, 10_000, 80_000] {
+        assert_eq!(memory.decide(1000, false).choice, Choice::Steal);
+        memory.learn(1000, through(Choice::Steal, ns));
+    }
+    let [.., steal] = memory.expectation(1000).1;
+    assert!((steal.unwrap() - 10.0).abs() < 0.1, "{steal:?} ns an iteration");
+}
+
+#[test]
+fn what_no_thread_could_have_heard_of_is_left_to_the_caller_until_it_grows() {
+    let memory = Memory::new();
+    run(&memory, 2, 100, costs(40, 110, 120));
+    let shared = |choice| {
+        assert_eq!(choice, Choice::Serial, "not even tried");
+        40
+    };
+    assert_eq!(run(&memory, 2, 100_000, shared).1, Choice::Serial);
+    assert_eq!(run(&memory, 2, 5000, costs(4000, 2500, 2600)).1, Choice::Static);
+}
+
 #[test]
 fn an_interrupted_loop_does_not_mislead_for_long() {
     let memory = Memory::new();
@@ -101,6 +154,27 @@ fn an_interrupted_loop_does_not_mislead_for_long() {
     assert_eq!(memory.expectation(1000), before, "one is not believed");
     memory.learn(1000, through(Choice::Serial, 4_000_000));
     assert_eq!(run(&memory, 1000, 2000, costs(900, 2000, 2100)).1, Choice::Serial);
+}
+
+#[test]
+fn what_was_not_believed_is_measured_again_at_once() {
+    let memory = Memory::new();
+    let cost = costs(900, 2000, 2100);
+    run(&memory, 1000, 1000, &cost);
+    let choice = loop {
+        let Decision { choice, measured, .. } = memory.decide(1000, false);
+        if measured && choice == Choice::Serial {
+            break choice;
+        }
+        if measured {
+            memory.learn(1000, through(choice, cost(choice)));
+        }
+    };
+    memory.learn(1000, through(choice, 50_000));
+    let again = memory.decide(1000, false);
+    assert_eq!((again.choice, again.measured), (choice, true));
+    memory.learn(1000, through(choice, 900));
+    assert_eq!(memory.expectation(1000).0, Choice::Serial);
 }
 
 #[test]
@@ -146,6 +220,20 @@ fn loops_that_are_left_early_share_a_counter() {
 }
 
 #[test]
+fn a_loop_that_is_left_makes_its_class_begin_anew_and_counts_for_what_was_run() {
+    let memory = Memory::new();
+    run(&memory, 1000, 100, costs(9000, 5000, 6000));
+    let left = Sample { choice: Choice::Static, ns: 1000, left_after: Some(100) };
+    memory.learn(1000, left);
+    assert_eq!(memory.expectation(1000).1, [None; 3], "loops that run through tell little");
+    let Decision { choice, measured, left: known } = memory.decide(1000, false);
+    assert_eq!((choice, measured, known), (Choice::Steal, true, true));
+    memory.learn(1000, Sample { choice, ..left });
+    let [.., steal] = memory.expectation(1000).1;
+    assert!((steal.unwrap() - 10.0).abs() < 0.1, "{steal:?} ns an iteration");
+}
+
+#[test]
 fn small_loops_inside_of_others_are_serial() {
     let memory = Memory::new();
     assert_eq!(memory.decide(1000, true).choice, Choice::Steal, "nothing is known yet");
@@ -183,4 +271,29 @@ fn words_come_back() {
     assert_eq!(Lesson::unpack(lesson.pack()), lesson);
     assert_eq!(Lesson::best_in(lesson.pack()), lesson.best());
     assert!((Cost::new(1234.0).value().unwrap() / 1234.0 - 1.0).abs() < 0.005);
+}
+
+#[test]
+fn a_word_tells_at_a_glance_whether_the_plain_loop_is_settled_on() {
+    for bits in 0..1_u32 << 9 {
+        let bit = |at: u32| bits >> at & 1 != 0;
+        let lesson = Lesson {
+            cost: [Cost::new(if bit(0) { 1.0 } else { 3.0 }), Cost::new(2.0), Cost::default()],
+            stage: if bit(1) { SETTLED } else { 0 } + (bits >> 2 & 3) as u8,
+            round: (bits >> 4 & 3).min(2) as u8,
+            tries: (bits >> 6 & 1) as u8,
+            left: bit(7),
+            suspect: bit(8),
+        };
+        let plain = lesson.stage >= SETTLED
+            && (lesson.round, lesson.suspect, lesson.best()) == (0, false, Choice::Serial);
+        assert_eq!(Lesson::is_settled_on_serial(lesson.pack()), plain, "{lesson:?}");
+        // By the glance and by the whole rule, the same comes of every lot.
+        for lot in [0, 1 << 21, 1 << 22, 1 << 23, 1 << 24, 1 << 25, u32::MAX] {
+            if plain && !is_drawn(lesson.stage, lot) {
+                let decision = Memory::decide_by(lesson.pack(), 1000, false, lot);
+                assert_eq!((decision.choice, decision.measured), (Choice::Serial, false));
+            }
+        }
+    }
 }

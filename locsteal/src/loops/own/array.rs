@@ -175,7 +175,6 @@ impl<'a, T> Own<'a, T> {
     pub fn numbered(self, size: usize) -> Numbered<'a, T> {
         Numbered::new(self.chunks(size))
     }
-
 }
 
 #[cold]

@@ -21,11 +21,12 @@ use super::tracker::{Tracker, Turn};
 use crate::loops::auto::Decision;
 use crate::loops::builder::search::Lowest;
 use crate::loops::collect::Collector;
-use crate::loops::drive::{Payload, Turns};
+use crate::loops::drive::Turns;
 use crate::loops::launch::Settled;
 use crate::loops::participant::Participant;
 use crate::loops::reduce::{Leaves, Partials};
 use crate::loops::source::{Length, ParallelSource};
+use crate::panics::{Payload, drop_quietly};
 use crate::sched::Ending;
 
 /// The chunks of a loop, whose participants have an `L` each, accumulate into an `R`, and may leave the loop with an `E`.
@@ -201,9 +202,9 @@ fn run_in_any_order<L, R: Sums, E: Send>(
     decided: Option<Decision>,
 ) -> Result<Finished<E, R>, Payload> {
     let mut finished = Finished { left: None, sums: None };
-    clauses.segments(decided).drive(chunks.length(), &mut |launch| {
+    let ended = clauses.segments(decided).drive(chunks.length(), &mut |launch| {
         let (partials, left) = (Partials::new(), Lowest::new());
-        let exit = launch.run(|turns| {
+        let run = launch.run(|turns| {
             let Some(mut positions) = turns.next() else { return };
             // Only who has something to do makes itself a state.
             let (mut locals, mut sums) = chunks.state();
@@ -217,10 +218,17 @@ fn run_in_any_order<L, R: Sums, E: Send>(
             if !R::NONE {
                 partials.add(sums, R::merge);
             }
-        })?;
-        Ok(finished.segment_ended(partials.into_total(), exit, left))
-    })?;
-    Ok(finished)
+        });
+        match run {
+            Ok(exit) => Ok(finished.segment_ended(partials.into_total(), exit, left)),
+            Err(payload) => {
+                drop_quietly(partials);
+                drop_quietly(left);
+                Err(payload)
+            }
+        }
+    });
+    finished.unless(ended)
 }
 
 /// Launches a loop; what participants have accumulated is joined in the order of the iterations.
@@ -229,13 +237,19 @@ fn run_in_order<L, R: Sums, E: Send>(
     clauses: Clauses<'_>,
 ) -> Result<Finished<E, R>, Payload> {
     let mut finished = Finished { left: None, sums: None };
-    clauses.segments(None).drive(chunks.length(), &mut |launch| {
+    let ended = clauses.segments(None).drive(chunks.length(), &mut |launch| {
         let (leaves, left) = (Leaves::new(launch.length()), Lowest::new());
         let launch = launch.unit(leaves.unit());
-        let exit = launch.run(|turns| run_leaves(chunks, turns, &leaves, &left))?;
-        Ok(finished.segment_ended(leaves.into_total(exit, R::merge), exit, left))
-    })?;
-    Ok(finished)
+        match launch.run(|turns| run_leaves(chunks, turns, &leaves, &left)) {
+            Ok(exit) => Ok(finished.segment_ended(leaves.into_total(exit, R::merge), exit, left)),
+            Err(payload) => {
+                drop_quietly(leaves);
+                drop_quietly(left);
+                Err(payload)
+            }
+        }
+    });
+    finished.unless(ended)
 }
 
 fn run_leaves<L, R: Sums, E: Send>(
@@ -308,6 +322,18 @@ fn run_turn<L, R, E>(
 }
 
 impl<E, R: Sums> Finished<E, R> {
+    /// This, unless a panic has stopped the loop.
+    fn unless(self, ended: Result<(), Payload>) -> Result<Self, Payload> {
+        match ended {
+            Ok(()) => Ok(self),
+            Err(payload) => {
+                drop_quietly(self.left);
+                drop_quietly(self.sums);
+                Err(payload)
+            }
+        }
+    }
+
     /// A segment has ended, and was left at `exit`, if it was.
     fn segment_ended(
         &mut self,

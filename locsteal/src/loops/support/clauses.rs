@@ -9,7 +9,7 @@ use crate::{Locality, Pool, Schedule, Stats};
 
 /// The clauses of a marked loop: what the launcher is told, whatever the loop runs over.
 pub(super) struct Clauses<'a> {
-    site: &'static Site,
+    pub(super) site: &'static Site,
     pub(super) schedule: Schedule,
     pub(super) locality: Locality,
     /// 0: the pool chooses.

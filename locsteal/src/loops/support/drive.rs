@@ -2,6 +2,7 @@
 
 use std::marker::PhantomData;
 use std::mem::needs_drop;
+use std::panic::resume_unwind;
 
 use super::accumulate::Sums;
 use super::chunks::{EachChunk, Filling, finish, try_finish};
@@ -9,10 +10,10 @@ use super::clauses::Clauses;
 use super::code::{Arrays, ChunkCode, Prepared, YieldCode};
 use super::equals::{AnyOrder, InOrder, Order};
 use super::fill::Yield;
-use crate::loops::builder::give_up;
 use crate::loops::progress::Progress;
 use crate::loops::site::Site;
 use crate::loops::source::{IntoParallelSource, ParallelSource};
+use crate::panics::{Sheltered, drop_quietly};
 use crate::{Locality, Pool, Schedule, Stats};
 
 /// A marked loop over `S` whose items hold their index at `Part`, before it is run.
@@ -29,10 +30,16 @@ pub fn start<'a, Part, I: IntoParallelSource>(
     site: &'static Site,
     over: I,
 ) -> Loop<'a, I::Source, Part> {
-    Loop {
-        source: over.into_parallel_source(),
-        clauses: Clauses::new(site),
-        part: PhantomData,
+    Loop { source: over.into_parallel_source(), clauses: Clauses::new(site), part: PhantomData }
+}
+
+/// Who is told how far a loop has come, kept for the loop.
+pub struct Listener<P>(Sheltered<P>);
+
+impl<P: Progress> Listener<P> {
+    /// Keeps it.
+    pub fn new(progress: P) -> Self {
+        Self(Sheltered::new(progress))
     }
 }
 
@@ -88,8 +95,8 @@ impl<'a, S, Part> Loop<'a, S, Part> {
 
     /// `progress = ..`
     #[inline]
-    pub fn progress(self, listener: &'a impl Progress) -> Self {
-        Self { clauses: Clauses { progress: Some(listener), ..self.clauses }, ..self }
+    pub fn progress(self, listener: &'a Listener<impl Progress>) -> Self {
+        Self { clauses: Clauses { progress: Some(listener.0.get()), ..self.clauses }, ..self }
     }
 
     /// `report = ..`
@@ -162,7 +169,8 @@ where
             Ok(finished) => finished,
             Err(payload) => {
                 drop(chunks);
-                give_up(source, payload)
+                drop_quietly(source);
+                resume_unwind(payload)
             }
         }
     }
@@ -222,8 +230,9 @@ where
         let mut finished = None;
         let values = V::collect(length, |collector| {
             // SAFETY: the arrays have been checked.
-            let chunks =
-                unsafe { EachChunk::new(&source, arrays, locals, sums, Filling { collector, code }) };
+            let chunks = unsafe {
+                EachChunk::new(&source, arrays, locals, sums, Filling { collector, code })
+            };
             if const { !needs_drop::<S>() } {
                 let ended = finish::<_, _, _, O>(&chunks, clauses, source.length());
                 return finished.insert(ended).left.is_none();
@@ -232,7 +241,8 @@ where
                 Ok(ended) => finished.insert(ended).left.is_none(),
                 Err(payload) => {
                     drop(chunks);
-                    give_up(source, payload)
+                    drop_quietly(source);
+                    resume_unwind(payload)
                 }
             }
         });

@@ -45,7 +45,8 @@ impl<'c, 'a, T> Fill<'c, 'a, T> {
 #[diagnostic::on_unimplemented(
     message = "a loop cannot yield its values into `{Self}`",
     label = "neither a `Vec`, a boxed slice nor an array of `{T}`",
-    note = "write `let v: Vec<_> = for .. {{ .. }};`"
+    note = "write `let v: Vec<_> = for .. {{ .. }};`",
+    note = "an iteration's value is the last expression of the body, with no semicolon behind it"
 )]
 pub unsafe trait Yield<T>: Sized {
     /// Makes the places, and has `run` fill them: all of them if it gives true.

@@ -87,12 +87,12 @@ impl<'r, X: ?Sized> RowReading<'r, X> {
     }
 }
 
-impl<'r, X: SliceLike + ?Sized> ReadSlice for RowReading<'r, X> {
-    type Array = Slice<'r, X::Element>;
+impl<'r, X: SliceLike<'r> + ?Sized> ReadSlice for RowReading<'r, X> {
+    type Array = X::Array;
 
     #[inline]
     fn array(&self) -> Self::Array {
-        Slice::new(self.0.slice())
+        self.0.slice()
     }
 }
 

@@ -30,14 +30,14 @@ pub use accompanied::Accompanied;
 pub use accumulate::{Accumulator, Slot, Sum, Sums};
 pub use by::{By, ByAny, ByNumber, Unknown};
 pub use code::{Arrays, ChunkCode, Prepared, YieldCode};
-pub use drive::{Finished, Loop, dynamic_chunk, start, static_chunk};
+pub use drive::{Finished, Listener, Loop, dynamic_chunk, start, static_chunk};
 pub use equals::{AnyEquals, AnyOrder, InOrder, Order, SameEquals};
 pub use fill::{Fill, Yield, nothing_left};
 pub use frame::{Frame, indexed, items};
 pub use inner::{Inner, RowReading, add, subtract};
 pub use items::{Indexed, Items};
 pub use leave::{Ended, Leaving, Never, Or, branch};
-pub use read::{Distance, ReadAny, ReadSlice, Reading};
+pub use read::{Distance, ElementOfArray, ReadAny, ReadSlice, Reading};
 pub use rows::{along, index_of, indexed_along, items_along};
 
 pub use std::ops::ControlFlow::{Break, Continue};

@@ -75,56 +75,65 @@ impl<'r, X: ?Sized, S, Part> Reading<'r, X, S, Part> {
     }
 }
 
-/// A type that is indexed by positions because it is a slice or stands for one.
-pub trait SliceLike {
-    /// What it holds.
-    type Element;
+/// A type that is indexed by positions because it is a slice or stands for one. It is borrowed for `'r`.
+pub trait SliceLike<'r> {
+    /// What it is as a slice: behind references, as long as they live.
+    type Array;
 
     /// The elements.
-    fn slice(&self) -> &[Self::Element];
+    fn slice(&'r self) -> Self::Array;
 }
 
-impl<T> SliceLike for [T] {
-    type Element = T;
+impl<'r, T: 'r> SliceLike<'r> for [T] {
+    type Array = Slice<'r, T>;
 
     #[inline]
-    fn slice(&self) -> &[T] {
-        self
+    fn slice(&'r self) -> Slice<'r, T> {
+        Slice(self)
     }
 }
 
-impl<T, const N: usize> SliceLike for [T; N] {
-    type Element = T;
+impl<'r, T: 'r, const N: usize> SliceLike<'r> for [T; N] {
+    type Array = Slice<'r, T>;
 
     #[inline]
-    fn slice(&self) -> &[T] {
-        self
+    fn slice(&'r self) -> Slice<'r, T> {
+        Slice(self)
     }
 }
 
-impl<T> SliceLike for Vec<T> {
-    type Element = T;
+impl<'r, T: 'r> SliceLike<'r> for Vec<T> {
+    type Array = Slice<'r, T>;
 
     #[inline]
-    fn slice(&self) -> &[T] {
-        self
+    fn slice(&'r self) -> Slice<'r, T> {
+        Slice(self)
+    }
+}
+
+impl<'r, 'a, A: SliceLike<'a> + ?Sized> SliceLike<'r> for &'a A {
+    type Array = A::Array;
+
+    #[inline]
+    fn slice(&'r self) -> A::Array {
+        (**self).slice()
     }
 }
 
 macro_rules! slice_behind_pointer {
     ($($pointer:ty),*) => {$(
-        impl<A: SliceLike + ?Sized> SliceLike for $pointer {
-            type Element = A::Element;
+        impl<'r, A: SliceLike<'r> + ?Sized> SliceLike<'r> for $pointer {
+            type Array = A::Array;
 
             #[inline]
-            fn slice(&self) -> &[A::Element] {
+            fn slice(&'r self) -> A::Array {
                 (**self).slice()
             }
         }
     )*};
 }
 
-slice_behind_pointer!(&A, &mut A, Box<A>, std::sync::Arc<A>, std::rc::Rc<A>);
+slice_behind_pointer!(&mut A, Box<A>, std::sync::Arc<A>, std::rc::Rc<A>);
 
 /// Reading from a slice.
 pub trait ReadSlice {
@@ -135,12 +144,12 @@ pub trait ReadSlice {
     fn array(&self) -> Self::Array;
 }
 
-impl<'r, X: SliceLike + ?Sized, S: Indices<Part>, Part> ReadSlice for Reading<'r, X, S, Part> {
-    type Array = Slice<'r, X::Element>;
+impl<'r, X: SliceLike<'r> + ?Sized, S: Indices<Part>, Part> ReadSlice for Reading<'r, X, S, Part> {
+    type Array = X::Array;
 
     #[inline]
     fn array(&self) -> Self::Array {
-        Slice(self.array.slice())
+        self.array.slice()
     }
 }
 
@@ -166,11 +175,6 @@ impl<'r, X: ?Sized, S, Part> ReadAny for &Reading<'r, X, S, Part> {
 pub struct Slice<'r, T>(&'r [T]);
 
 impl<'r, T> Slice<'r, T> {
-    #[inline]
-    pub(super) fn new(slice: &'r [T]) -> Self {
-        Self(slice)
-    }
-
     #[inline]
     pub(super) fn len(&self) -> usize {
         self.0.len()
@@ -259,15 +263,43 @@ pub struct View<'r, T> {
     all: &'r [T],
 }
 
+impl<'r, T> View<'r, T> {
+    /// An element, for as long as the array is borrowed.
+    #[inline]
+    #[track_caller]
+    pub fn element_of_array(&self, index: usize) -> &'r T {
+        match self.near.get(index.wrapping_sub(self.offset).wrapping_sub(self.low)) {
+            Some(element) => element,
+            None => &self.all[index],
+        }
+    }
+}
+
 impl<T> Index<usize> for View<'_, T> {
     type Output = T;
 
     #[inline]
     #[track_caller]
     fn index(&self, index: usize) -> &T {
-        match self.near.get(index.wrapping_sub(self.offset).wrapping_sub(self.low)) {
-            Some(element) => element,
-            None => &self.all[index],
-        }
+        self.element_of_array(index)
+    }
+}
+
+/// An element of what is no slice, where the view is the thing itself: as that of a `View`.
+pub trait ElementOfArray<'r, I> {
+    /// What is at an index.
+    type Element: ?Sized;
+
+    /// The element.
+    fn element_of_array(self, index: I) -> &'r Self::Element;
+}
+
+impl<'r, I, X: Index<I> + ?Sized> ElementOfArray<'r, I> for &'r X {
+    type Element = X::Output;
+
+    #[inline]
+    #[track_caller]
+    fn element_of_array(self, index: I) -> &'r X::Output {
+        &self[index]
     }
 }

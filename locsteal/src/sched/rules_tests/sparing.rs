@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Two nodes of two caches of two seats; in one cache it must take 100 to be worth moving.
+/// Two nodes of two caches of two seats; in one cache it must take 200 to be worth moving.
 fn rig() -> Rig {
     Rig { patience: 12_800, ..Rig::new(machine(8, 2, 4), 1024) }
 }
@@ -32,8 +32,8 @@ fn steals(rig: &Rig, cost: impl Fn(u64) -> u64, victim: usize, done: u32, left: 
 
 #[test]
 fn the_farther_away_the_more_must_be_left() {
-    for (victim, worth) in [(1, 100), (2, 200), (4, 400)] {
-        for left in [1, 50, 99, 100, 199, 200, 399, 400, 512] {
+    for (victim, worth) in [(1, 200), (2, 300), (4, 400)] {
+        for left in [1, 100, 199, 200, 299, 300, 399, 400, 512] {
             // The owner has needed 4 for each of its own.
             let stolen = steals(&rig(), |_| 2, victim, 512, left / 4);
             let time = left / 4 * 4;
@@ -47,7 +47,7 @@ fn where_distance_does_not_matter_all_victims_are_near() {
     for victim in [1, 2, 4] {
         let flat = || Rig { locality: Locality::Flat, ..rig() };
         assert!(!steals(&flat(), |_| 1, victim, 1000, 24));
-        assert!(steals(&flat(), |_| 1, victim, 900, 124), "seat {victim}");
+        assert!(steals(&flat(), |_| 1, victim, 800, 224), "seat {victim}");
     }
 }
 
@@ -59,7 +59,7 @@ fn little_is_stolen_from_an_owner_that_is_slow() {
 
 #[test]
 fn little_is_stolen_by_a_thief_that_was_slow_of_late() {
-    let slow_end = |i| if i < 1000 { 1 } else { 20 };
+    let slow_end = |i| if i < 1000 { 1 } else { 200 };
     assert!(steals(&rig(), slow_end, 1, 1000, 20));
     assert!(!steals(&rig(), |_| 1, 1, 1000, 20));
 }

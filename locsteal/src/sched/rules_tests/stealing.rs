@@ -76,16 +76,16 @@ fn a_rescuer_returns_to_its_own_seat_when_the_rescued_block_is_used_up() {
 }
 
 #[test]
-fn chunks_of_a_block_grow_from_a_sixty_fourth_and_shrink_to_the_grain() {
+fn chunks_of_a_block_grow_from_a_thirty_second_and_shrink_to_the_grain() {
     let rig = Rig::new(machine(1, 1, 1), 4096);
     let mut caller = rig.caller(0);
     let mut sizes = Vec::new();
     while let Step::Run(chunk) = rig.step(&mut caller) {
         sizes.push(chunk.count());
     }
-    assert_eq!(sizes[..3], [64, 128, 256]);
+    assert_eq!(sizes[..3], [128, 256, 512]);
     let top = sizes.iter().position(|size| size == sizes.iter().max().unwrap()).unwrap();
     assert!(sizes[..=top].is_sorted() && sizes[top..].is_sorted_by(|a, b| a >= b), "{sizes:?}");
-    assert!(sizes[top] <= 1024 && sizes.ends_with(&[1]));
+    assert!(sizes[top] <= 2048 && sizes.ends_with(&[1]));
     assert_eq!(sizes.iter().sum::<usize>(), 4096);
 }

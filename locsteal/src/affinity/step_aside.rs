@@ -1,0 +1,159 @@
+//! Moving the calling thread away from a CPU that another thread needs, without tying it down.
+//!
+//! The mask is narrowed to one other CPU, which moves the thread there at once, and then given back as it was: the system
+//! may move the thread again, but leaves one that sleeps and wakes now and then where it last was.
+
+use super::kernel::Kernel;
+use super::mask::{MaskCalls, current_by, set_by};
+use crate::topology::CpuSet;
+
+/// Moves the calling thread to the first of these CPUs that is not the present one and that it may use, else to any other that
+/// it may use. False if it stays: it may use no other, or the system refuses.
+///
+/// Somebody who sets the thread's mask at the same moment has the last word, but for the moment between reading and
+/// writing that `guard_pin` speaks of.
+pub(crate) fn step_aside(to: [Option<usize>; 2]) -> bool {
+    step_aside_by(&Kernel, to)
+}
+
+fn step_aside_by(calls: &impl MaskCalls, to: [Option<usize>; 2]) -> bool {
+    let (Some(here), Ok(before)) = (calls.cpu(), current_by(calls)) else {
+        return false;
+    };
+    let free = |cpu: &usize| *cpu != here && before.contains(*cpu);
+    let known = to.into_iter().flatten().find(free);
+    let Some(to) = known.or_else(|| before.iter().find(free)) else {
+        return false;
+    };
+    let there: CpuSet = [to].into_iter().collect();
+    if set_by(calls, &there).is_err() {
+        return false;
+    }
+    if current_by(calls).is_ok_and(|now| now == there) {
+        // Where this fails the thread is tied to a good place.
+        let _ = set_by(calls, &before);
+    }
+    true
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::cell::{Cell, RefCell};
+    use std::io;
+
+    use super::*;
+    use crate::affinity::mask::fake::FakeKernel;
+
+    /// A thread that stays where it is as long as it may.
+    struct Thread {
+        kernel: FakeKernel,
+        cpu: Cell<Option<usize>>,
+        /// Where it has been.
+        moves: RefCell<Vec<usize>>,
+        /// What an operator sets right after the next change.
+        operator: RefCell<Option<CpuSet>>,
+    }
+
+    impl Thread {
+        fn new(mask: &str, cpu: usize) -> Self {
+            Self {
+                kernel: FakeKernel::new(8, mask),
+                cpu: Cell::new(Some(cpu)),
+                moves: RefCell::default(),
+                operator: RefCell::default(),
+            }
+        }
+
+        fn mask(&self) -> String {
+            self.kernel.mask.borrow().to_string()
+        }
+    }
+
+    impl MaskCalls for Thread {
+        fn get(&self, words: &mut [u64]) -> io::Result<usize> {
+            self.kernel.get(words)
+        }
+
+        fn set(&self, words: &[u64]) -> io::Result<()> {
+            self.kernel.set(words)?;
+            let mask = self.kernel.mask.borrow().clone();
+            if let Some(cpu) = self.cpu.get().filter(|cpu| !mask.contains(*cpu)) {
+                let to = mask.first();
+                self.cpu.set(to);
+                self.moves.borrow_mut().extend(to);
+                assert_ne!(to, Some(cpu));
+            }
+            if let Some(operator) = self.operator.borrow_mut().take() {
+                *self.kernel.mask.borrow_mut() = operator;
+            }
+            Ok(())
+        }
+
+        fn cpu(&self) -> Option<usize> {
+            self.cpu.get()
+        }
+    }
+
+    #[test]
+    fn a_thread_moves_to_the_first_cpu_that_is_free_and_is_not_tied_to_it() {
+        for (to, arrives) in [
+            ([Some(3), Some(2)], 3),
+            ([Some(1), Some(2)], 2),
+            ([None, Some(2)], 2),
+            // Its own, one that it may not use, one that does not exist.
+            ([Some(1), None], 0),
+            ([Some(6), Some(1)], 0),
+            ([Some(70), Some(2)], 2),
+            ([None, None], 0),
+        ] {
+            let thread = Thread::new("0-3", 1);
+            assert!(step_aside_by(&thread, to));
+            assert_eq!(*thread.moves.borrow(), [arrives], "{to:?}");
+            assert_eq!(thread.mask(), "0-3");
+        }
+    }
+
+    #[test]
+    fn who_may_use_one_cpu_stays() {
+        let thread = Thread::new("1", 1);
+        assert!(!step_aside_by(&thread, [Some(0), Some(2)]));
+        assert_eq!((thread.kernel.calls.get(), thread.mask()), (1, "1".into()), "read, not set");
+    }
+
+    #[test]
+    fn an_operator_has_the_last_word() {
+        let thread = Thread::new("0-3", 1);
+        *thread.operator.borrow_mut() = Some("2-3".parse().unwrap());
+        assert!(step_aside_by(&thread, [Some(0), None]));
+        assert_eq!(thread.mask(), "2-3");
+    }
+
+    #[test]
+    fn refusals_leave_everything_as_it_is() {
+        let thread = Thread::new("0-3", 1);
+        thread.kernel.set_fails.set(Some(1));
+        assert!(!step_aside_by(&thread, [Some(0), None]));
+        thread.kernel.get_fails.set(Some(38));
+        assert!(!step_aside_by(&thread, [Some(0), None]));
+        thread.kernel.get_fails.set(None);
+        thread.kernel.set_fails.set(None);
+        thread.cpu.set(None);
+        assert!(!step_aside_by(&thread, [Some(0), None]), "nobody knows where it is");
+        assert_eq!((thread.mask(), thread.moves.borrow().len()), ("0-3".into(), 0));
+    }
+
+    #[test]
+    #[cfg(all(target_os = "linux", not(miri)))]
+    fn the_real_thread_moves_and_keeps_its_mask() {
+        use crate::affinity::mask::{current, current_cpu};
+
+        std::thread::spawn(|| {
+            let before = current().unwrap();
+            let moved = step_aside([None, None]);
+            assert_eq!((moved, current().unwrap()), (before.len() > 1, before.clone()));
+            assert!(before.contains(current_cpu().unwrap()));
+        })
+        .join()
+        .unwrap();
+    }
+}
