@@ -126,29 +126,50 @@ pub(crate) fn launch(pool: &Pool, plan: &Plan<'_>, len: u64, entry: &dyn Entry) 
     }
 }
 
-impl Plan<'_> {
-    /// Settles a loop of `len` positions that its caller is to run alone, in one piece, with nobody watching: there is
-    /// nothing to launch then. Where this says false, what `auto` decided stands in the plan.
-    #[inline]
-    pub(crate) fn is_plain(&mut self, pool: &Pool, len: u64) -> bool {
-        match (self.schedule, self.site) {
-            (Schedule::Serial, _) => {}
-            (Schedule::Auto, Some(site)) => {
-                let decision = site.memory().decide(len, is_inside());
-                self.decided = Some(decision);
-                if decision.choice != Choice::Serial || decision.measured {
-                    return false;
-                }
-            }
-            _ => return false,
-        }
-        let shared = pool.shared();
-        let plain = self.report.is_none() && !shared.recorder.is_on();
-        if plain {
-            shared.count_serial();
-        }
-        plain
+/// What is known of a loop before it is launched.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Settled {
+    /// Its caller is to run it alone, in one piece, with nobody watching: there is nothing to launch.
+    Plain,
+    /// It is to be launched, and this is what `auto` has decided, if it was asked.
+    Launch(Option<Decision>),
+}
+
+/// Settles a loop of `len` positions that nobody wants a report of.
+#[inline]
+pub(crate) fn settle(pool: &Pool, schedule: Schedule, site: &Site, len: u64) -> Settled {
+    if !(1..=MAX_LEN).contains(&len) {
+        return Settled::Launch(None);
     }
+    match schedule {
+        Schedule::Serial => settle_plain(pool, None),
+        Schedule::Auto => {
+            let decision = decide(site, len);
+            if decision.choice == Choice::Serial && !decision.measured {
+                settle_plain(pool, Some(decision))
+            } else {
+                Settled::Launch(Some(decision))
+            }
+        }
+        _ => Settled::Launch(None),
+    }
+}
+
+#[inline]
+fn settle_plain(pool: &Pool, decided: Option<Decision>) -> Settled {
+    let shared = pool.shared();
+    if shared.recorder.is_on() {
+        return Settled::Launch(decided);
+    }
+    shared.count_serial();
+    Settled::Plain
+}
+
+/// What a call site's experience says of a loop.
+// By itself: what it keeps in registers would have to be saved for loops that ask nobody, too.
+#[inline(never)]
+fn decide(site: &Site, len: u64) -> Decision {
+    site.memory().decide(len, is_inside())
 }
 
 fn launch_by_experience(
@@ -158,7 +179,7 @@ fn launch_by_experience(
     entry: &dyn Entry,
     site: &'static Site,
 ) -> Outcome {
-    let decision = plan.decided.unwrap_or_else(|| site.memory().decide(len, is_inside()));
+    let decision = plan.decided.unwrap_or_else(|| decide(site, len));
     let plan = Plan { schedule: decision.schedule(), growing: decision.left, eager: true, ..*plan };
     if !decision.measured {
         return launch_as_planned(pool, &plan, len, entry);

@@ -128,6 +128,12 @@ impl<'a> Participant<'a> {
         self.ending.bound()
     }
 
+    /// Where the loop's end is told.
+    #[inline]
+    pub(super) fn ending(&self) -> &'a Ending {
+        self.ending
+    }
+
     /// Says that the iteration at `position` left the loop: everything below still runs, nothing above is started.
     pub(crate) fn exit_at(&self, position: u64) {
         self.ending.exit_at(position);

@@ -55,7 +55,7 @@ impl<S: ParallelSource> Loop<'_, S> {
     {
         let mut total = None;
         self.drive_segments(|segment| {
-            let leaves = Leaves::new(segment.length());
+            let leaves = Leaves::new(segment.launch.length());
             let run = segment.unit(leaves.unit()).run(|pieces| {
                 let mut done = leaves.run();
                 while let Some(piece) = pieces.next() {
