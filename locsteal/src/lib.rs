@@ -15,6 +15,7 @@
 #[doc(hidden)]
 pub mod __simulator;
 mod affinity;
+mod ahead;
 mod clock;
 mod jobs;
 mod loops;
