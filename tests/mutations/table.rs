@@ -428,10 +428,10 @@ pub(crate) const MUTATIONS: &[Mutation] = &[
     },
     Mutation {
         rule: "edges",
-        broken: "what an edge gives to a neighbour counts as the first owner's",
+        broken: "what an edge gives to a neighbour does not count as its own",
         file: PARTITION,
-        from: "unit >= self.edge(next) { next as usize }",
-        to: "unit >= self.edge(next) { seat as usize }",
+        from: "let moved = next < self.width && unit >= self.edge(next);",
+        to: "let moved = next < self.width && unit >= self.edge(next) && self.len == 0;",
     },
     Mutation {
         rule: "edges",
