@@ -63,43 +63,64 @@ pub struct Finished<E, R> {
 impl<'a, S, Part> Loop<'a, S, Part> {
     /// `schedule = ..`
     #[inline]
-    pub fn schedule(self, schedule: Schedule) -> Self {
+    pub fn schedule(self, schedule: Schedule) -> Self
+    where
+        S: ParallelSource,
+    {
         Self { clauses: Clauses { schedule, ..self.clauses }, ..self }
     }
 
     /// `locality = ..`
     #[inline]
-    pub fn locality(self, locality: Locality) -> Self {
+    pub fn locality(self, locality: Locality) -> Self
+    where
+        S: ParallelSource,
+    {
         Self { clauses: Clauses { locality, ..self.clauses }, ..self }
     }
 
     /// `grain = ..`
     #[inline]
-    pub fn grain(self, grain: usize) -> Self {
+    pub fn grain(self, grain: usize) -> Self
+    where
+        S: ParallelSource,
+    {
         Self { clauses: Clauses { grain: grain as u64, ..self.clauses }, ..self }
     }
 
     /// `threads = ..`
     #[inline]
-    pub fn threads(self, threads: usize) -> Self {
+    pub fn threads(self, threads: usize) -> Self
+    where
+        S: ParallelSource,
+    {
         Self { clauses: Clauses { threads, ..self.clauses }, ..self }
     }
 
     /// `pool = ..`
     #[inline]
-    pub fn pool(self, pool: &'a Pool) -> Self {
+    pub fn pool(self, pool: &'a Pool) -> Self
+    where
+        S: ParallelSource,
+    {
         Self { clauses: Clauses { pool: Some(pool), ..self.clauses }, ..self }
     }
 
     /// `progress = ..`
     #[inline]
-    pub fn progress(self, listener: &'a Listener<impl Progress>) -> Self {
+    pub fn progress(self, listener: &'a Listener<impl Progress>) -> Self
+    where
+        S: ParallelSource,
+    {
         Self { clauses: Clauses { progress: Some(listener.0.get()), ..self.clauses }, ..self }
     }
 
     /// `report = ..`
     #[inline]
-    pub fn report(self, stats: &'a mut Stats) -> Self {
+    pub fn report(self, stats: &'a mut Stats) -> Self
+    where
+        S: ParallelSource,
+    {
         Self { clauses: Clauses { report: Some(stats), ..self.clauses }, ..self }
     }
 }
