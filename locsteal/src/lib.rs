@@ -16,6 +16,7 @@
 pub mod __simulator;
 mod affinity;
 mod clock;
+mod grown;
 mod jobs;
 mod loops;
 mod pool;
