@@ -124,6 +124,27 @@ fn fewer_threads_than_asked_for() {
     assert_eq!(sum_on(&pool, 1000), 499_500);
 }
 
+/// A pool that could start none of its threads is as wide as its caller.
+#[test]
+fn no_thread_at_all() {
+    if !is_inner() {
+        let output =
+            run_again("no_thread_at_all", &[(INNER, "1"), ("RUST_MIN_STACK", "4294967296")]);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        return;
+    }
+    let limit = address_space() + 300 * 1024 * 1024;
+    let limit = libc::rlimit { rlim_cur: limit, rlim_max: limit };
+    // SAFETY: sets a limit of this process.
+    assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_AS, &raw const limit) }, 0);
+    let pool = Pool::builder().threads(4).build().unwrap();
+    let locality = pool.locality().to_string();
+    assert!(locality.contains("only 0 of 4 threads could be started"), "{locality}");
+    assert_eq!(pool.threads(), 1);
+    assert_eq!(sum_on(&pool, 1000), 499_500);
+    assert_eq!(pool.threads(), 1);
+}
+
 #[test]
 fn settings_that_make_no_sense_are_reported_and_ignored() {
     if is_inner() {
