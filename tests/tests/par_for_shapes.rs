@@ -560,6 +560,57 @@ fn of_no_slice<'a>(queue: &VecDeque<u8>, grid: &'a [u8], n: usize) -> Vec<(u8, &
     pairs
 }
 
+struct Named {
+    name: String,
+    parts: [Vec<u8>; 2],
+}
+
+#[par_for]
+#[allow(clippy::needless_range_loop, reason = "the form is what is tested")]
+fn trimmed<'a>(words: &'a [String], long: &[f64], queue: &'a VecDeque<String>) -> Option<&'a str> {
+    #[par_for]
+    for i in 0..words.len() {
+        if long[i].abs() > 2.0 {
+            return Some(words[i].trim());
+        }
+    }
+    #[par_for]
+    for i in 0..queue.len() {
+        if queue[i].starts_with(' ') {
+            return Some(queue[i].trim_start());
+        }
+    }
+    None
+}
+
+#[par_for]
+#[allow(clippy::needless_range_loop, reason = "the form is what is tested")]
+fn parts<'a>(all: &'a [Named], wanted: &str) -> Result<(), &'a [u8]> {
+    for i in 0..all.len() {
+        if all[i].name.as_str() == wanted {
+            return Err(all[i].parts[1].as_slice());
+        }
+        for j in 0..2 {
+            let Some(first) = all[i].parts[j].first() else { return Err(all[i].name.as_bytes()) };
+            let _: &'a u8 = first;
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn what_methods_borrow_of_elements_outlives_the_loop() {
+    let words = [" one", "two ", " three"].map(str::to_owned);
+    let queue = VecDeque::from(["four", " five"].map(str::to_owned));
+    assert_eq!(trimmed(&words, &[1.0, -3.0, 4.0], &queue), Some("two"));
+    assert_eq!(trimmed(&words, &[0.0; 3], &queue), Some("five"));
+    let named = |name: &str, parts| Named { name: name.to_owned(), parts };
+    let all = [named("a", [vec![1], vec![2, 3]]), named("b", [vec![4], vec![]])];
+    assert_eq!(parts(&all, "a"), Err(&[2, 3][..]));
+    assert_eq!(parts(&all, "c"), Err(&b"b"[..]));
+    assert_eq!(parts(&all[..1], "c"), Ok(()));
+}
+
 #[test]
 fn references_to_elements_outlive_the_loop() {
     let words = ["one", "three", "two"].map(str::to_owned).to_vec();
