@@ -149,7 +149,7 @@ pub(crate) fn settle(pool: &Pool, schedule: Schedule, site: &Site, len: u64) -> 
     match schedule {
         Schedule::Serial => settle_plain(pool, None),
         Schedule::Auto => {
-            let decision = decide(site, len);
+            let decision = decide(pool, site, len);
             if decision.choice == Choice::Serial && !decision.measured {
                 settle_plain(pool, Some(decision))
             } else {
@@ -173,8 +173,8 @@ fn settle_plain(pool: &Pool, decided: Option<Decision>) -> Settled {
 /// What a call site's experience says of a loop.
 // By itself: what it keeps in registers would have to be saved for loops that ask nobody, too.
 #[inline(never)]
-fn decide(site: &Site, len: u64) -> Decision {
-    site.memory().decide(len, is_inside())
+fn decide(pool: &Pool, site: &Site, len: u64) -> Decision {
+    site.memory().decide(len, || is_inside() || pool.shared().has_caller())
 }
 
 fn launch_by_experience(
@@ -184,7 +184,7 @@ fn launch_by_experience(
     entry: &dyn Entry,
     site: &'static Site,
 ) -> Outcome {
-    let decision = plan.decided.unwrap_or_else(|| decide(site, len));
+    let decision = plan.decided.unwrap_or_else(|| decide(pool, site, len));
     let plan = Plan { schedule: decision.schedule(), growing: decision.left, eager: true, ..*plan };
     if !decision.measured {
         return launch_as_planned(pool, &plan, len, entry);

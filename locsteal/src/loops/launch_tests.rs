@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Barrier, Mutex};
 use std::thread::ThreadId;
 
+use super::auto::{Choice, Decision, Sample};
 use super::launch::*;
 use super::participant::Participant;
 use super::site::Site;
@@ -432,4 +433,28 @@ fn who_runs_an_iteration_is_inside_and_nobody_else() {
     let alone = Plan { schedule: Schedule::Serial, ..Plan::default() };
     let body = |_: &Participant<'_>, _| assert!(!is_inside(), "the others are free");
     assert!(launch(&pool, &alone, 2, &EachChunk(body)).panic.is_none());
+}
+
+/// Once it is known to be small, a loop is left to its caller while another one is shared.
+#[test]
+fn small_loops_of_callers_at_once_are_not_shared() {
+    static SITE: Site = Site::new(None, "src/lib.rs:2:2");
+    let pool = pool(2);
+    let small = Plan { schedule: Schedule::Auto, site: Some(&SITE), grain: 1, ..Plan::default() };
+    let shared = |plan: &Plan<'_>| {
+        let before = pool.stats();
+        run(&pool, plan, 8);
+        (pool.stats() - before).loops == 1
+    };
+    assert!(shared(&small), "nothing is known, so sharing is tried");
+    // Sharing pays so much that the serial loop is not tried again, and takes little.
+    while let Decision { choice, measured: true, .. } = SITE.memory().decide(8, || false) {
+        let ns = if choice == Choice::Serial { 15_000 } else { 1500 };
+        SITE.learn(8, Sample { choice, ns, left_after: None });
+    }
+    assert!(shared(&small));
+    let other = pool.shared().claim_lane().expect("lanes are free");
+    assert!(!shared(&small), "the workers may be with the other caller");
+    other.release();
+    assert!(shared(&small));
 }

@@ -310,6 +310,11 @@ impl Shared {
         None
     }
 
+    /// Whether a loop is shared at the moment.
+    pub(crate) fn has_caller(&self) -> bool {
+        self.watched().iter().any(Lane::is_taken)
+    }
+
     /// The lanes that workers watch.
     #[inline]
     pub(crate) fn watched(&self) -> &[Lane] {
