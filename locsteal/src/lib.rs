@@ -17,6 +17,7 @@ pub mod __simulator;
 mod affinity;
 mod ahead;
 mod clock;
+mod grown;
 mod jobs;
 mod loops;
 mod panics;

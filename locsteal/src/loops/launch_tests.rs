@@ -319,6 +319,41 @@ fn an_entry_that_panics_before_its_first_chunk_stops_the_loop() {
 }
 
 #[test]
+fn a_panic_after_the_last_chunk_counts_and_is_later_than_those_of_iterations() {
+    /// Runs two iterations on two threads, and panics in the one that is bad, and then at the end of all who come there.
+    struct AtTheEnd {
+        bad: Option<u64>,
+        both: Barrier,
+    }
+    impl Entry for AtTheEnd {
+        fn run(&self, participant: &mut Participant<'_>) {
+            while let Some(chunk) = participant.next() {
+                self.both.wait();
+                if self.bad == Some(chunk.start) {
+                    std::panic::resume_unwind(Box::new("iteration"));
+                }
+                participant.exit_at(chunk.start);
+            }
+            std::panic::resume_unwind(Box::new("end"));
+        }
+    }
+    let pool = pool(2);
+    let plan = Plan { schedule: Schedule::DynamicChunk(1), ..Plan::default() };
+    for (bad, says) in [(None, "end"), (Some(0), "iteration"), (Some(1), "iteration")] {
+        for _ in 0..20 {
+            let outcome = launch(&pool, &plan, 2, &AtTheEnd { bad, both: Barrier::new(2) });
+            let (position, payload) = outcome.panic.expect("the loop panics");
+            // Where the first iteration leaves the loop, the second one's panic may count for nothing.
+            let said = *payload.downcast::<&str>().unwrap();
+            assert!(said == says || (bad, said) == (Some(1), "end"), "{bad:?}: {said}");
+            assert_eq!(position, bad.filter(|_| said == "iteration").unwrap_or(u64::MAX));
+            assert_eq!(outcome.exit, None);
+        }
+    }
+    run(&pool, &Plan::default(), 300);
+}
+
+#[test]
 fn shutdown_from_everywhere_returns() {
     let pool = pool(3);
     let each = |_: &Participant<'_>, _| pool.shutdown();

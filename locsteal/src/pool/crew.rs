@@ -46,7 +46,7 @@ pub(crate) struct Crew {
     threads: Mutex<Vec<JoinHandle<()>>>,
     /// Who was mustered. Never locked while anybody is waited for.
     roll: Mutex<Roll>,
-    /// How many workers were mustered; 0: no crew is there.
+    /// How wide a loop can be with the workers that were mustered, 1 if none could be; 0: no crew is there.
     mustered: AtomicUsize,
     /// In which of the processes that came of forks the pool was made.
     process: fork::Process,
@@ -118,7 +118,7 @@ impl Crew {
         self.process.is_this()
     }
 
-    /// How many workers there are, in service or not; 0: none.
+    /// How wide a loop can be with the workers that there are, in service or not; 0: no crew is there.
     pub(crate) fn mustered(&self) -> usize {
         self.mustered.load(Ordering::Relaxed)
     }
@@ -189,7 +189,7 @@ impl Crew {
         problems.extend(panicked.into_iter().map(|(message, seats)| {
             format!("the start handler panicked on the workers of seats {seats}, which work nevertheless: {message}")
         }));
-        self.mustered.store(workers.len(), Ordering::Relaxed);
+        self.mustered.store(workers.len().max(1), Ordering::Relaxed);
         *lock(&self.roll) = Roll { crew: Some(crew), workers, problems };
     }
 

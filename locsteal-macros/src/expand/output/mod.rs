@@ -221,6 +221,10 @@ impl Output<'_> {
     fn make_locals(&self) -> TokenStream {
         let Self { facts, names, hidden, .. } = self;
         let span = names.span();
+        if facts.clauses.local.is_empty() {
+            // A closure fewer for the compiler to look at.
+            return quote_spanned!(span=> #hidden::nothing);
+        }
         let slots = facts.clauses.local.iter().map(|local| {
             let init = &local.init;
             match &local.ty {

@@ -79,8 +79,11 @@ impl Output<'_> {
     }
 
     pub(super) fn make_sums(&self) -> TokenStream {
-        let Self { names, .. } = self;
+        let Self { facts, names, hidden, .. } = self;
         let span = names.span();
+        if facts.reductions.is_empty() {
+            return quote_spanned!(span=> #hidden::nothing);
+        }
         let sums = self.reduced_together().map(|(k, group)| {
             let reduction = &group[0];
             let mut accumulator = names.accumulator(k);

@@ -6,14 +6,15 @@
 
 use std::cell::Cell;
 use std::marker::PhantomData;
+use std::mem::needs_drop;
 use std::ops::{ControlFlow, Range};
 use std::panic::resume_unwind;
 
 use super::accumulate::Sums;
 use super::clauses::Clauses;
-use super::code::{ChunkCode, YieldCode};
+use super::code::{Arrays, ChunkCode, YieldCode};
 use super::drive::Finished;
-use super::equals::Order;
+use super::equals::{AnyOrder, Order};
 use super::fill::Fill;
 use super::frame::Frame;
 use super::leave::Ended;
@@ -45,13 +46,13 @@ pub(super) trait Chunks<L, R, E>: Sync {
     ///
     /// # Safety
     ///
-    /// Its positions are those of the loop, and no position is in two calls.
+    /// The arrays have been checked. The turn's positions are those of the loop, and no position is in two calls.
     unsafe fn run(&self, turn: &Turn<'_>, locals: &mut L, sums: &mut R) -> Ended<E>;
 }
 
-/// The chunks of a loop over a source.
-pub(super) struct EachChunk<'s, S, Part, Owns, Locals, MakeSums, Code> {
-    source: &'s S,
+/// A loop over a source, but for its clauses.
+pub(super) struct EachChunk<S, Part, Owns, Locals, MakeSums, Code> {
+    source: S,
     arrays: Owns,
     locals: Locals,
     sums: MakeSums,
@@ -59,21 +60,57 @@ pub(super) struct EachChunk<'s, S, Part, Owns, Locals, MakeSums, Code> {
     part: PhantomData<fn() -> Part>,
 }
 
-impl<'s, S, Part, Owns, Locals, MakeSums, Code>
-    EachChunk<'s, S, Part, Owns, Locals, MakeSums, Code>
-{
-    /// # Safety
-    ///
-    /// The arrays have been checked for this source, no position of which has been in a chunk.
+impl<S, Part, Owns, Locals, MakeSums, Code> EachChunk<S, Part, Owns, Locals, MakeSums, Code> {
     #[inline]
-    pub(super) unsafe fn new(
-        source: &'s S,
-        arrays: Owns,
-        locals: Locals,
-        sums: MakeSums,
-        code: Code,
-    ) -> Self {
+    pub(super) fn new(source: S, arrays: Owns, locals: Locals, sums: MakeSums, code: Code) -> Self {
         Self { source, arrays, locals, sums, code, part: PhantomData }
+    }
+
+    /// Runs the loop.
+    // As little as can be: all of it is compiled for each loop. Of `self` nothing is taken apart, which would have each part dropped
+    // by itself where something panics.
+    #[inline]
+    pub(super) fn finish<O: Order, L, R: Sums, E: Send>(
+        self,
+        clauses: Clauses<'_>,
+    ) -> Finished<E, R>
+    where
+        S: ParallelSource,
+        Owns: Arrays<S, Part>,
+        Self: Chunks<L, R, E>,
+    {
+        self.arrays.check(&self.source);
+        if const { needs_drop::<S>() } {
+            return self.finish_and_drop::<O, L, R, E>(clauses);
+        }
+        if !R::NONE && O::KEPT {
+            return run_or_unwind::<O, _, _, _>(&self, clauses, None);
+        }
+        let mut decided = None;
+        if clauses.may_be_plain() {
+            let len = self.source.length().saturating_u64();
+            match clauses.settle(len) {
+                Settled::Plain => return run_plain(&self, len),
+                Settled::Launch(decision) => decided = decision,
+            }
+        }
+        run_or_unwind::<AnyOrder, _, _, _>(&self, clauses, decided)
+    }
+
+    /// Runs the loop over a source that has drops of its own. It is launched in any case, which sees to what happens when one of them
+    /// panics.
+    fn finish_and_drop<O: Order, L, R: Sums, E: Send>(self, clauses: Clauses<'_>) -> Finished<E, R>
+    where
+        Self: Chunks<L, R, E>,
+    {
+        match launch::<O, _, _, _>(&self, clauses, None) {
+            Ok(finished) => finished,
+            Err(payload) => {
+                // Here and not while unwinding, where a drop that panics would end the process.
+                drop_quietly(self.source);
+                resume_unwind(payload)
+            }
+        }
     }
 }
 
@@ -103,10 +140,10 @@ where
 }
 
 impl<S, Part, Owns, L, R, E, Locals, MakeSums, Code> Chunks<L, R, E>
-    for EachChunk<'_, S, Part, Owns, Locals, MakeSums, Code>
+    for EachChunk<S, Part, Owns, Locals, MakeSums, Code>
 where
     S: ParallelSource + Sync,
-    Owns: Sync,
+    Owns: Arrays<S, Part>,
     Locals: Fn() -> L + Sync,
     MakeSums: Fn() -> R + Sync,
     Code: ChunkCode<S, Part, Owns, L, R, E> + Sync,
@@ -129,56 +166,39 @@ where
     unsafe fn run(&self, turn: &Turn<'_>, locals: &mut L, sums: &mut R) -> Ended<E> {
         let tracker = Tracker::new(turn);
         // SAFETY: these are positions of the source, handed out once, as the caller promises; the source is borrowed.
-        let frame = unsafe { Frame::new(self.source, &tracker, turn) };
-        // SAFETY: the arrays have been checked, as was promised to `new`, and no position is in two frames.
+        let frame = unsafe { Frame::new(&self.source, &tracker, turn) };
+        // SAFETY: the arrays have been checked, as the caller promises, and no position is in two frames.
         unsafe { self.code.run(frame, &self.arrays, locals, sums) }
     }
 }
 
-/// Runs a loop over a source that has no drops of its own.
-#[inline]
-pub(super) fn finish<L, R: Sums, E: Send, O: Order>(
-    chunks: &impl Chunks<L, R, E>,
-    clauses: Clauses<'_>,
-    length: Length,
-) -> Finished<E, R> {
-    // Asked for first and by itself: so what is not used is not compiled.
-    if !R::NONE && O::KEPT {
-        return run_in_order(chunks, clauses).unwrap_or_else(|payload| resume_unwind(payload));
-    }
-    let mut decided = None;
-    if clauses.may_be_plain() {
-        let len = length.saturating_u64();
-        match clauses.settle(len) {
-            Settled::Plain => return run_plain(chunks, len),
-            Settled::Launch(decision) => decided = decision,
-        }
-    }
-    run_or_unwind(chunks, clauses, decided)
-}
-
-/// Launches a loop.
+/// Launches a loop, whose arrays have been checked.
 ///
 /// # Errors
 ///
 /// The payload of a panic.
-pub(super) fn try_finish<L, R: Sums, E: Send, O: Order>(
+fn launch<O: Order, L, R: Sums, E: Send>(
     chunks: &dyn Chunks<L, R, E>,
     clauses: Clauses<'_>,
+    decided: Option<Decision>,
 ) -> Result<Finished<E, R>, Payload> {
-    if !R::NONE && O::KEPT {
+    // Asked for first and by itself: so what is not used is not compiled.
+    if R::NONE {
+        run_in_any_order(chunks, clauses, decided)
+    } else if O::KEPT {
         run_in_order(chunks, clauses)
     } else {
-        run_in_any_order(chunks, clauses, None)
+        run_in_any_order(chunks, clauses, decided)
     }
 }
 
-fn run_or_unwind<L, R: Sums, E: Send>(
+/// The same, where a panic goes on.
+fn run_or_unwind<O: Order, L, R: Sums, E: Send>(
     chunks: &dyn Chunks<L, R, E>,
     clauses: Clauses<'_>,
     decided: Option<Decision>,
 ) -> Finished<E, R> {
-    run_in_any_order(chunks, clauses, decided).unwrap_or_else(|payload| resume_unwind(payload))
+    launch::<O, _, _, _>(chunks, clauses, decided).unwrap_or_else(|payload| resume_unwind(payload))
 }
 
 /// Runs a loop of `len` positions as one turn, on the calling thread.
@@ -187,7 +207,7 @@ fn run_plain<L, R, E>(chunks: &impl Chunks<L, R, E>, len: u64) -> Finished<E, R>
     let ending = Ending::new();
     let turn = Turn { ending: &ending, first: 0, positions: 0..len, stopped: Cell::new(None) };
     let (mut locals, mut sums) = chunks.state();
-    // SAFETY: these are all positions of the loop, run once.
+    // SAFETY: these are all positions of the loop, run once; the caller has checked the arrays.
     let ended = unsafe { chunks.run(&turn, &mut locals, &mut sums) };
     let left = match ended {
         Ended::Left(how) => Some(how),
@@ -312,7 +332,7 @@ fn run_turn<L, R, E>(
     let first = base + u128::from(positions.start);
     let turn = Turn { ending: participant.ending(), first, positions, stopped: Cell::new(None) };
     let telling = Telling(participant, turn);
-    // SAFETY: a turn's positions are of a segment of the loop, which is launched once, and given once in it; the callers run each of
+    // SAFETY: the arrays have been checked before the launch. A turn's positions are of a segment of the loop, which is launched once, and given once in it; the callers run each of
     // them once.
     let ended = unsafe { chunks.run(&telling.1, locals, sums) };
     let position = telling.1.stopped.get()?;

@@ -1,11 +1,9 @@
 //! Running a marked loop: the clauses, and the methods that run it.
 
 use std::marker::PhantomData;
-use std::mem::needs_drop;
-use std::panic::resume_unwind;
 
 use super::accumulate::Sums;
-use super::chunks::{EachChunk, Filling, finish, try_finish};
+use super::chunks::{EachChunk, Filling};
 use super::clauses::Clauses;
 use super::code::{Arrays, ChunkCode, Prepared, YieldCode};
 use super::equals::{AnyOrder, InOrder, Order};
@@ -13,7 +11,7 @@ use super::fill::Yield;
 use crate::loops::progress::Progress;
 use crate::loops::site::Site;
 use crate::loops::source::{IntoParallelSource, ParallelSource};
-use crate::panics::{Sheltered, drop_quietly};
+use crate::panics::Sheltered;
 use crate::{Locality, Pool, Schedule, Stats};
 
 /// A marked loop over `S` whose items hold their index at `Part`, before it is run.
@@ -65,43 +63,64 @@ pub struct Finished<E, R> {
 impl<'a, S, Part> Loop<'a, S, Part> {
     /// `schedule = ..`
     #[inline]
-    pub fn schedule(self, schedule: Schedule) -> Self {
+    pub fn schedule(self, schedule: Schedule) -> Self
+    where
+        S: ParallelSource,
+    {
         Self { clauses: Clauses { schedule, ..self.clauses }, ..self }
     }
 
     /// `locality = ..`
     #[inline]
-    pub fn locality(self, locality: Locality) -> Self {
+    pub fn locality(self, locality: Locality) -> Self
+    where
+        S: ParallelSource,
+    {
         Self { clauses: Clauses { locality, ..self.clauses }, ..self }
     }
 
     /// `grain = ..`
     #[inline]
-    pub fn grain(self, grain: usize) -> Self {
+    pub fn grain(self, grain: usize) -> Self
+    where
+        S: ParallelSource,
+    {
         Self { clauses: Clauses { grain: grain as u64, ..self.clauses }, ..self }
     }
 
     /// `threads = ..`
     #[inline]
-    pub fn threads(self, threads: usize) -> Self {
+    pub fn threads(self, threads: usize) -> Self
+    where
+        S: ParallelSource,
+    {
         Self { clauses: Clauses { threads, ..self.clauses }, ..self }
     }
 
     /// `pool = ..`
     #[inline]
-    pub fn pool(self, pool: &'a Pool) -> Self {
+    pub fn pool(self, pool: &'a Pool) -> Self
+    where
+        S: ParallelSource,
+    {
         Self { clauses: Clauses { pool: Some(pool), ..self.clauses }, ..self }
     }
 
     /// `progress = ..`
     #[inline]
-    pub fn progress(self, listener: &'a Listener<impl Progress>) -> Self {
+    pub fn progress(self, listener: &'a Listener<impl Progress>) -> Self
+    where
+        S: ParallelSource,
+    {
         Self { clauses: Clauses { progress: Some(listener.0.get()), ..self.clauses }, ..self }
     }
 
     /// `report = ..`
     #[inline]
-    pub fn report(self, stats: &'a mut Stats) -> Self {
+    pub fn report(self, stats: &'a mut Stats) -> Self
+    where
+        S: ParallelSource,
+    {
         Self { clauses: Clauses { report: Some(stats), ..self.clauses }, ..self }
     }
 }
@@ -156,23 +175,8 @@ where
         MakeSums: Sync,
         Code: ChunkCode<S, Part, Owns, L, R, E> + Sync,
     {
-        let Self { launch, arrays, locals, sums, code } = self;
-        let Loop { source, clauses, .. } = launch;
-        arrays.check(&source);
-        // SAFETY: the arrays have been checked.
-        let chunks = unsafe { EachChunk::new(&source, arrays, locals, sums, code) };
-        if const { !needs_drop::<S>() } {
-            return finish::<_, _, _, O>(&chunks, clauses, source.length());
-        }
-        // The launcher sees to what happens when a panic stops the loop and one of the source's drops panics as well.
-        match try_finish::<_, _, _, O>(&chunks, clauses) {
-            Ok(finished) => finished,
-            Err(payload) => {
-                drop(chunks);
-                drop_quietly(source);
-                resume_unwind(payload)
-            }
-        }
+        let Self { launch: Loop { source, clauses, .. }, arrays, locals, sums, code } = self;
+        EachChunk::new(source, arrays, locals, sums, code).finish::<O, _, _, _>(clauses)
     }
 
     /// Runs a loop that yields. The values are `None` if it was left.
@@ -223,28 +227,12 @@ where
         MakeSums: Sync,
         Code: YieldCode<S, Part, Owns, T, L, R, E> + Sync,
     {
-        let Self { launch, arrays, locals, sums, code } = self;
-        let Loop { source, clauses, .. } = launch;
-        arrays.check(&source);
-        let length = source.length();
+        let Self { launch: Loop { source, clauses, .. }, arrays, locals, sums, code } = self;
         let mut finished = None;
-        let values = V::collect(length, |collector| {
-            // SAFETY: the arrays have been checked.
-            let chunks = unsafe {
-                EachChunk::new(&source, arrays, locals, sums, Filling { collector, code })
-            };
-            if const { !needs_drop::<S>() } {
-                let ended = finish::<_, _, _, O>(&chunks, clauses, source.length());
-                return finished.insert(ended).left.is_none();
-            }
-            match try_finish::<_, _, _, O>(&chunks, clauses) {
-                Ok(ended) => finished.insert(ended).left.is_none(),
-                Err(payload) => {
-                    drop(chunks);
-                    drop_quietly(source);
-                    resume_unwind(payload)
-                }
-            }
+        let values = V::collect(source.length(), |collector| {
+            let code = Filling { collector, code };
+            let chunks = EachChunk::new(source, arrays, locals, sums, code);
+            finished.insert(chunks.finish::<O, _, _, _>(clauses)).left.is_none()
         });
         (values, finished.unwrap_or(Finished { left: None, sums: None }))
     }

@@ -27,7 +27,7 @@ pub mod standard;
 mod tracker;
 
 pub use accompanied::Accompanied;
-pub use accumulate::{Accumulator, Slot, Sum, Sums};
+pub use accumulate::{Accumulator, Slot, Sum, Sums, nothing};
 pub use by::{By, ByAny, ByNumber, Unknown};
 pub use code::{Arrays, ChunkCode, Prepared, YieldCode};
 pub use drive::{Finished, Listener, Loop, dynamic_chunk, start, static_chunk};
