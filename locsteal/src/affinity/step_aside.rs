@@ -7,22 +7,31 @@ use super::kernel::Kernel;
 use super::mask::{MaskCalls, current_by, set_by};
 use crate::topology::CpuSet;
 
-/// Moves the calling thread to the first of these CPUs that is not the present one and that it may use, else to any other that
-/// it may use. False if it stays: it may use no other, or the system refuses.
+/// Moves the calling thread to the first of these CPUs that is not the present one and that it may use, else to one of those
+/// `near`, else to any other that it may use: of several, threads with different numbers take different ones. False if it stays: it may use no other, or the system refuses.
 ///
 /// Somebody who sets the thread's mask at the same moment has the last word, but for the moment between reading and
 /// writing that `guard_pin` speaks of.
-pub(crate) fn step_aside(to: [Option<usize>; 2]) -> bool {
-    step_aside_by(&Kernel, to)
+pub(crate) fn step_aside(to: [Option<usize>; 2], near: &CpuSet, number: usize) -> bool {
+    step_aside_by(&Kernel, to, near, number)
 }
 
-fn step_aside_by(calls: &impl MaskCalls, to: [Option<usize>; 2]) -> bool {
+fn step_aside_by(
+    calls: &impl MaskCalls,
+    to: [Option<usize>; 2],
+    near: &CpuSet,
+    number: usize,
+) -> bool {
     let (Some(here), Ok(before)) = (calls.cpu(), current_by(calls)) else {
         return false;
     };
     let free = |cpu: &usize| *cpu != here && before.contains(*cpu);
     let known = to.into_iter().flatten().find(free);
-    let Some(to) = known.or_else(|| before.iter().find(free)) else {
+    let one_of = |cpus: &CpuSet| {
+        let count = cpus.iter().filter(free).count();
+        cpus.iter().filter(free).nth(number.checked_rem(count)?)
+    };
+    let Some(to) = known.or_else(|| one_of(near)).or_else(|| one_of(&before)) else {
         return false;
     };
     let there: CpuSet = [to].into_iter().collect();
@@ -107,16 +116,27 @@ mod tests {
             ([None, None], 0),
         ] {
             let thread = Thread::new("0-3", 1);
-            assert!(step_aside_by(&thread, to));
+            assert!(step_aside_by(&thread, to, &CpuSet::new(), 0));
             assert_eq!(*thread.moves.borrow(), [arrives], "{to:?}");
             assert_eq!(thread.mask(), "0-3");
         }
     }
 
     #[test]
+    fn several_threads_take_different_cpus_near_ones_first() {
+        let arrives = |near: &str, number| {
+            let thread = Thread::new("0-5", 1);
+            assert!(step_aside_by(&thread, [None, None], &near.parse().unwrap(), number));
+            thread.moves.take()
+        };
+        assert_eq!((0..4).map(|n| arrives("0-3", n)).collect::<Vec<_>>(), [[0], [2], [3], [0]]);
+        assert_eq!((0..2).map(|n| arrives("1,7", n)).collect::<Vec<_>>(), [[0], [2]]);
+    }
+
+    #[test]
     fn who_may_use_one_cpu_stays() {
         let thread = Thread::new("1", 1);
-        assert!(!step_aside_by(&thread, [Some(0), Some(2)]));
+        assert!(!step_aside_by(&thread, [Some(0), Some(2)], &CpuSet::new(), 0));
         assert_eq!((thread.kernel.calls.get(), thread.mask()), (1, "1".into()), "read, not set");
     }
 
@@ -124,7 +144,7 @@ mod tests {
     fn an_operator_has_the_last_word() {
         let thread = Thread::new("0-3", 1);
         *thread.operator.borrow_mut() = Some("2-3".parse().unwrap());
-        assert!(step_aside_by(&thread, [Some(0), None]));
+        assert!(step_aside_by(&thread, [Some(0), None], &CpuSet::new(), 0));
         assert_eq!(thread.mask(), "2-3");
     }
 
@@ -132,13 +152,16 @@ mod tests {
     fn refusals_leave_everything_as_it_is() {
         let thread = Thread::new("0-3", 1);
         thread.kernel.set_fails.set(Some(1));
-        assert!(!step_aside_by(&thread, [Some(0), None]));
+        assert!(!step_aside_by(&thread, [Some(0), None], &CpuSet::new(), 0));
         thread.kernel.get_fails.set(Some(38));
-        assert!(!step_aside_by(&thread, [Some(0), None]));
+        assert!(!step_aside_by(&thread, [Some(0), None], &CpuSet::new(), 0));
         thread.kernel.get_fails.set(None);
         thread.kernel.set_fails.set(None);
         thread.cpu.set(None);
-        assert!(!step_aside_by(&thread, [Some(0), None]), "nobody knows where it is");
+        assert!(
+            !step_aside_by(&thread, [Some(0), None], &CpuSet::new(), 0),
+            "nobody knows where it is"
+        );
         assert_eq!((thread.mask(), thread.moves.borrow().len()), ("0-3".into(), 0));
     }
 
@@ -149,7 +172,7 @@ mod tests {
 
         std::thread::spawn(|| {
             let before = current().unwrap();
-            let moved = step_aside([None, None]);
+            let moved = step_aside([None, None], &CpuSet::new(), 0);
             assert_eq!((moved, current().unwrap()), (before.len() > 1, before.clone()));
             assert!(before.contains(current_cpu().unwrap()));
         })

@@ -22,6 +22,7 @@
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use crate::clock;
 use crate::sched::Schedule;
 
 /// A call site's memory: one word for each size class. A class holds lengths that differ by less than a factor of four.
@@ -353,9 +354,21 @@ fn draw() -> u32 {
         state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407)
     };
     STATE.with(|state| {
+        if state.get() == 0 {
+            state.set(seed());
+        }
         state.set(next(state.get()));
         (state.get() >> 32) as u32
     })
+}
+
+/// Where a thread's numbers begin: threads that launch a few loops each must not all miss the same lots.
+#[cold]
+fn seed() -> u64 {
+    let here = 0_u8;
+    // The upper bits of a product depend on all below, which differ.
+    let differs = clock::ticks() ^ (std::ptr::from_ref(&here).addr() as u64).rotate_left(32);
+    differs.wrapping_mul(6_364_136_223_846_793_005) | 1
 }
 
 #[inline]

@@ -246,6 +246,13 @@ impl<'a, S: ParallelSource> Loop<'a, S> {
         exit
     }
 
+    /// The same, which may be left early.
+    #[inline]
+    fn leaving(mut self) -> Self {
+        self.plan.may_be_left = true;
+        self
+    }
+
     /// Runs the loop segment by segment, until one is left.
     #[inline]
     fn drive_segments(

@@ -36,6 +36,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) site: Option<&'static Site>,
     /// Whether chunks of [`Schedule::Dynamic`] are small at the front of the loop, which may be left anywhere.
     pub(crate) growing: bool,
+    /// Whether it may be left early: by more than a panic.
+    pub(crate) may_be_left: bool,
     /// Whether workers come at once, however few iterations there are: sharing is known to pay, or is being tried.
     pub(crate) eager: bool,
     /// Something that every participant will need, besides what is launched.
@@ -261,7 +263,7 @@ impl Plan<'_> {
     }
 
     pub(crate) fn shape(&self, len: u64, width: usize) -> Shape {
-        let deal = Deal::new(len, self.unit, width);
+        let deal = Deal::new(len, self.unit, width).from_front(self.may_be_left);
         let in_units = |n: u64| u32::try_from(deal.in_units(n.max(1))).unwrap_or(u32::MAX);
         let kind = match self.schedule {
             Schedule::Static => Kind::Static,
@@ -364,6 +366,7 @@ fn run_shared(
         kind,
         grain,
         locality,
+        from_front: plan.may_be_left,
         // There are no more than `Epoch::MAX_WIDTH`.
         caller: thief.seat as u16,
     };

@@ -458,3 +458,24 @@ fn small_loops_of_callers_at_once_are_not_shared() {
     other.release();
     assert!(shared(&small));
 }
+
+/// What may be left begins with its first iterations, where the caller is at once.
+#[test]
+fn who_calls_has_the_front_of_a_loop_that_may_be_left_and_else_the_back() {
+    let plan = Plan { schedule: Schedule::Static, ..Plan::default() };
+    let block = |plan: &Plan<'_>, seat| plan.shape(1000, 2).deal.block(seat);
+    assert_eq!(block(&plan, 0).hi, 1000);
+    let leaving = Plan { may_be_left: true, ..plan };
+    assert_eq!((block(&leaving, 0).lo, block(&leaving, 1).hi), (0, 1000));
+    let caller = std::thread::current().id();
+    let highest = AtomicUsize::new(0);
+    let pool = pool(2);
+    let first =
+        crate::range(0..1_000_000_usize).pool(&pool).schedule(Schedule::Static).find_first(|i| {
+            if std::thread::current().id() == caller {
+                highest.fetch_max(*i, SeqCst);
+            }
+            true
+        });
+    assert_eq!((first, highest.into_inner()), (Some(0), 0));
+}

@@ -9,12 +9,14 @@
 //! finds one that is over: by its end at the latest it knows whether the two were on one CPU. It never looks in a loop that needs it.
 //!
 //! **What is done.** The worker moves to the CPU that its own seat stands for; if the caller sits there, to that of the
-//! seat that the caller has taken, whose worker has nothing to do. So the workers of a pool do not push one another about.
+//! seat that the caller has taken, whose worker has nothing to do. So the workers of a pool do not push one another about. Where seats
+//! stand for no CPU, each takes another one of those that share the cache.
 //!
 //! **What it costs**: one migration, some 10 us. It is not done again for a millisecond, and the
 //! longer the more often it was in vain. A pool with more seats than CPUs has no place to go to.
 
 use super::shared::Shared;
+use crate::affinity::mask::current_cpu;
 use crate::affinity::step_aside::step_aside;
 use crate::clock;
 use crate::stats::Stats;
@@ -46,11 +48,16 @@ impl Aside {
     /// the worker has moved.
     #[cold]
     pub(super) fn leave_to(&mut self, shared: &Shared, seat: usize, caller: usize) -> bool {
-        if shared.is_crowded() || !self.may_move(clock::ticks()) {
+        // As long as nobody has engaged the crew, its masks are read, and one that is narrow for a moment would be taken for an
+        // operator's choice. What a new worker finds then are loops of an earlier crew.
+        if shared.width() == 0 || shared.is_crowded() || !self.may_move(clock::ticks()) {
             return false;
         }
-        let stands_for = |seat: usize| shared.seats.home(seat).cpu;
-        let moved = step_aside([stands_for(seat), stands_for(caller)]);
+        let (seats, topology) = (&shared.seats, shared.seats.topology());
+        let stands_for = |seat: usize| seats.home(seat).cpu;
+        let domain = current_cpu().and_then(|cpu| topology.domain_of(cpu));
+        let near = domain.map_or(topology.cpus(), |domain| topology.domains()[domain].cpus());
+        let moved = step_aside([stands_for(seat), stands_for(caller)], near, seat);
         if moved {
             shared.count_worker(seat, &Stats { steps_aside: 1, ..Stats::default() });
         } else {

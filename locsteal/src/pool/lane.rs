@@ -78,6 +78,8 @@ pub(crate) struct Notice {
     pub(crate) kind: Kind,
     pub(crate) grain: u32,
     pub(crate) locality: Locality,
+    /// [See](crate::sched::Deal::from_front).
+    pub(crate) from_front: bool,
     /// The seat that the caller sits in.
     pub(crate) caller: u16,
 }

@@ -92,6 +92,7 @@ fn call(lane: &Lane, orders: &Orders, this: Loop, cells: &Cells) {
         kind: this.kind,
         grain: 1,
         locality: Locality::Llc,
+        from_front: false,
         caller: 0,
     };
     if !this.kind.has_blocks() {

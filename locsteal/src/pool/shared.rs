@@ -119,11 +119,11 @@ impl<'a> Ticket<'a> {
         (seat, entry): (usize, Entry),
         notice: &Notice,
     ) -> Self {
-        let &Notice { len, unit, launched, kind, grain, locality, caller, .. } = notice;
+        let &Notice { len, unit, launched, kind, grain, locality, from_front, caller, .. } = notice;
         let view = View {
             board: &lane.board,
             orders: shared.seats.orders(),
-            deal: Deal::new(len, unit, epoch.width()),
+            deal: Deal::new(len, unit, epoch.width()).from_front(from_front),
             kind,
             locality,
             grain,

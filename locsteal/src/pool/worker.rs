@@ -380,6 +380,7 @@ mod tests {
             kind: Kind::Static,
             grain: 1,
             locality: Locality::Llc,
+            from_front: false,
             caller: 0,
         };
         // SAFETY: there is but this thread, which is inside of no loop of the lane when it comes here, and the cell outlives
@@ -457,8 +458,18 @@ mod tests {
             let mut walk = Walk::caller(Thief { seat: 0, near: 0 }, &view);
             let (data, caller) = (std::ptr::null(), 0);
             let (run, len, unit) = (nothing as _, 2, 1);
-            let notice =
-                Notice { run, data, len, unit, launched: 0, kind, grain: 1, locality, caller };
+            let notice = Notice {
+                run,
+                data,
+                len,
+                unit,
+                launched: 0,
+                kind,
+                grain: 1,
+                locality,
+                from_front: false,
+                caller,
+            };
             // SAFETY: the test holds the lane, and `nothing` looks at nothing.
             unsafe { lane.open(epoch, notice) };
             while alone && !matches!(walk.step(&view, || 1), Step::Leave) {}

@@ -57,7 +57,10 @@ const fn edge(unit: u32, n: u32) -> u32 {
 
 /// How many units to take from `unit` on instead of `n`, so that what comes next begins at an [`edge`].
 pub(super) const fn to_edge(unit: u32, n: u32) -> u32 {
-    edge(unit.saturating_add(n), n) - unit
+    match unit.checked_add(n) {
+        Some(end) => edge(end, n) - unit,
+        None => n,
+    }
 }
 
 /// The word itself. Each of its values says all there is to say about the block, so a compare-exchange that succeeds
@@ -157,6 +160,15 @@ mod tests {
                 assert!(back.lo.is_multiple_of(edge), "{n} from the back of {lo}");
             }
         }
+    }
+
+    #[test]
+    fn the_last_units_are_taken_as_they_are() {
+        for from_end in 1..200 {
+            let n = to_edge(u32::MAX - from_end, 1000);
+            assert!(n > 0 && n <= 1000, "{from_end} before the end");
+        }
+        assert_eq!(to_edge(u32::MAX - 1, 1), 1);
     }
 
     #[test]

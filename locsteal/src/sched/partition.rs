@@ -17,6 +17,8 @@ pub(crate) struct Deal {
     longer: u32,
     /// Inner edges are multiples of this power of two.
     edge: u32,
+    /// Whether the first seat has the first block.
+    from_front: bool,
 }
 
 /// Blocks of so many iterations at least begin and end at multiples of so many, so that where an element is 8 bytes two seats
@@ -42,7 +44,28 @@ impl Deal {
         let share = units / width;
         let edge = EDGES.iter().find(|(least, _)| unit == 1 && share >= *least);
         let edge = edge.map_or(1, |(_, edge)| *edge);
-        Self { len, unit, units, width, share, longer: units - share * width, edge }
+        Self {
+            len,
+            unit,
+            units,
+            width,
+            share,
+            longer: units - share * width,
+            edge,
+            from_front: false,
+        }
+    }
+
+    /// Deals from the front, if told so: for loops that may be left, of which only what lies in front may have to be run. The caller is
+    /// there at once.
+    pub(crate) fn from_front(self, from_front: bool) -> Self {
+        Self { from_front, ..self }
+    }
+
+    /// The block of a seat, or the seat of a block, as numbers.
+    #[inline]
+    fn partner(&self, number: u32) -> u32 {
+        if self.from_front { number } else { self.width - 1 - number }
     }
 
     #[cfg(test)]
@@ -61,7 +84,7 @@ impl Deal {
         if block == self.width { edge } else { edge & !(self.edge - 1) }
     }
 
-    /// The block of `seat`, in units: the first seat has the last one, and so on. Blocks differ in length by at most one unit, or by what
+    /// The block of `seat`, in units: the first seat has the last one, and so on, unless dealt [from the front](Self::from_front). Blocks differ in length by at most one unit, or by what
     /// it takes to have them begin at multiples of [`EDGES`].
     ///
     /// From the back, because a processor that has streamed through a block fetches the first lines of the next one as well, and
@@ -69,7 +92,7 @@ impl Deal {
     /// early and wait in the end.
     #[inline]
     pub(crate) fn block(&self, seat: usize) -> Span {
-        let block = self.width - 1 - seat as u32;
+        let block = self.partner(seat as u32);
         Span::new(self.edge(block), self.edge(block + 1))
     }
 
@@ -84,7 +107,7 @@ impl Deal {
         // Edges only move down.
         let next = block as u32 + 1;
         let moved = next < self.width && unit >= self.edge(next);
-        (self.width - if moved { next + 1 } else { next }) as usize
+        self.partner(if moved { next } else { block as u32 }) as usize
     }
 
     /// The units of the shortest block.
@@ -130,24 +153,27 @@ mod tests {
         for len in [0, 1, 2, 3, 7, 8, 9, 64, 1000, 10_001, 3_333_333, 1 << 33, Deal::MAX_LEN] {
             for unit in [0, 1, 3, 64] {
                 for width in [1, 2, 3, 7, 8, 64] {
-                    let deal = Deal::new(len, unit, width);
-                    let mut next = 0;
-                    let (mut least, mut most) = (u32::MAX, 0);
-                    for seat in (0..width).rev() {
-                        let block = deal.block(seat);
-                        if !block.is_empty() {
-                            assert_eq!(block.lo, next);
-                            next = block.hi;
-                            assert_eq!(deal.seat_of(block.lo), seat);
-                            assert_eq!(deal.seat_of(block.hi - 1), seat);
+                    for from_front in [false, true] {
+                        let deal = Deal::new(len, unit, width).from_front(from_front);
+                        let mut next = 0;
+                        let (mut least, mut most) = (u32::MAX, 0);
+                        for at in 0..width {
+                            let seat = if from_front { at } else { width - 1 - at };
+                            let block = deal.block(seat);
+                            if !block.is_empty() {
+                                assert_eq!(block.lo, next);
+                                next = block.hi;
+                                assert_eq!(deal.seat_of(block.lo), seat);
+                                assert_eq!(deal.seat_of(block.hi - 1), seat);
+                            }
+                            (least, most) = (least.min(block.len()), most.max(block.len()));
                         }
-                        (least, most) = (least.min(block.len()), most.max(block.len()));
+                        assert_eq!(next, deal.units());
+                        let edge = deal.edge;
+                        assert!(most - least <= 1.max(2 * edge), "{len} {unit} {width}");
+                        assert!(edge == 1 || edge <= least / 31, "{len} {unit} {width}");
+                        assert_eq!(deal.positions(0, u64::from(next)), 0..len);
                     }
-                    assert_eq!(next, deal.units());
-                    let edge = deal.edge;
-                    assert!(most - least <= 1.max(2 * edge), "{len} {unit} {width}");
-                    assert!(edge == 1 || edge <= least / 31, "{len} {unit} {width}");
-                    assert_eq!(deal.positions(0, u64::from(next)), 0..len);
                 }
             }
         }

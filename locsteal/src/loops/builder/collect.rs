@@ -87,7 +87,7 @@ impl<S: ParallelSource> Loop<'_, S> {
         let collector = Collector::new(&mut values.spare_capacity_mut()[..count]);
         let lowest = Sheltered::new(super::search::Lowest::new());
         let shared = lowest.get();
-        let exit = self.drive(|pieces| {
+        let exit = self.leaving().drive(|pieces| {
             while let Some(piece) = pieces.next() {
                 let positions = piece.positions();
                 // SAFETY: as in `collect_into`.

@@ -50,7 +50,7 @@ impl<S: ParallelSource> Loop<'_, S> {
     {
         let lowest = Sheltered::new(Lowest::new());
         let shared = lowest.get();
-        let exit = self.drive(|pieces| {
+        let exit = self.leaving().drive(|pieces| {
             while let Some(piece) = pieces.next() {
                 let base = piece.first() - u128::from(piece.positions().start);
                 let mut position = piece.first();

@@ -52,7 +52,12 @@ impl<'a> Clauses<'a> {
     }
 
     /// A launch, of which every participant will need what is `ahead`.
-    pub(super) fn segments(self, decided: Option<Decision>, ahead: Ahead) -> Segments<'a> {
+    pub(super) fn segments(
+        self,
+        decided: Option<Decision>,
+        ahead: Ahead,
+        may_be_left: bool,
+    ) -> Segments<'a> {
         let Self { site, schedule, locality, grain, threads, pool, progress, report } = self;
         let label = Label::Name(site.label());
         let plan = Plan {
@@ -64,6 +69,7 @@ impl<'a> Clauses<'a> {
             site: Some(site),
             decided,
             ahead,
+            may_be_left,
             ..Plan::default()
         };
         Segments { plan, pool, progress, report }
