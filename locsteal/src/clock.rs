@@ -2,8 +2,9 @@
 //!
 //! Its readings decide how long to wait, never what is right: a counter that jumps costs time, not correctness.
 
-use std::sync::OnceLock;
 use std::time::{Duration, Instant};
+
+use crate::grown::Grown;
 
 /// The time now, in ticks, never 0.
 #[inline]
@@ -19,8 +20,8 @@ pub(crate) fn ticks() -> u64 {
 
 #[cfg(not(any(all(target_arch = "x86_64", not(miri)), loom)))]
 fn since_start() -> Duration {
-    static START: OnceLock<Instant> = OnceLock::new();
-    START.get_or_init(Instant::now).elapsed()
+    static START: Grown<Instant> = Grown::new();
+    START.newest_or_add(Instant::now).elapsed()
 }
 
 /// How many ticks `duration` lasts.
@@ -36,8 +37,8 @@ pub(crate) fn in_ns(ticks: u64) -> u64 {
 
 /// Measured once, over a few tenths of a millisecond.
 fn ticks_per_ms() -> u64 {
-    static RATE: OnceLock<u64> = OnceLock::new();
-    *RATE.get_or_init(|| {
+    static RATE: Grown<u64> = Grown::new();
+    *RATE.newest_or_add(|| {
         let (start, from) = (Instant::now(), ticks());
         loop {
             let elapsed = start.elapsed();

@@ -15,7 +15,9 @@
 #[doc(hidden)]
 pub mod __simulator;
 mod affinity;
+mod ahead;
 mod clock;
+mod grown;
 mod jobs;
 mod loops;
 mod panics;

@@ -50,10 +50,11 @@ mod matrices;
 mod nests;
 mod vectors;
 
-const KERNELS: [(&str, Kernel); 21] = [
+const KERNELS: [(&str, Kernel); 22] = [
     ("axpy", vectors::axpy),
     ("stencil", vectors::stencil),
     ("stencil of bytes", vectors::stencil_of_bytes),
+    ("methods", vectors::methods),
     ("dot", vectors::dot),
     ("dot of integers", vectors::dot_of_integers),
     ("struct of arrays", vectors::struct_of_arrays),

@@ -62,6 +62,34 @@ pub(super) fn stencil(form: Form, n: usize) {
     black_box(y);
 }
 
+pub(super) fn methods(form: Form, n: usize) {
+    #[inline(never)]
+    fn indices(x: &[u32], y: &mut [u32]) {
+        for i in 1..x.len() - 1 {
+            y[i] = x[i - 1].min(x[i]).max(x[i + 1].rotate_left(3));
+        }
+    }
+
+    #[inline(never)]
+    fn iterators(x: &[u32], y: &mut [u32]) {
+        for (y, x) in y[1..].iter_mut().zip(x.windows(3)) {
+            *y = x[0].min(x[1]).max(x[2].rotate_left(3));
+        }
+    }
+
+    #[par_for(schedule = serial)]
+    #[inline(never)]
+    fn marked(x: &[u32], y: &mut [u32]) {
+        for i in 1..x.len() - 1 {
+            y[i] = x[i - 1].min(x[i]).max(x[i + 1].rotate_left(3));
+        }
+    }
+
+    let (x, mut y) = (vec![15; n + 2], vec![5; n + 2]);
+    run!(form(&x, &mut y));
+    black_box(y);
+}
+
 pub(super) fn dot(form: Form, n: usize) {
     #[inline(never)]
     fn indices(x: &[f64], y: &[f64]) -> f64 {

@@ -5,10 +5,25 @@ use super::table::Mutation;
 const AUTO: &str = "locsteal/src/loops/auto.rs";
 const LANE: &str = "locsteal/src/pool/lane.rs";
 const LAUNCH: &str = "locsteal/src/loops/launch.rs";
+const PARTICIPANT: &str = "locsteal/src/loops/participant.rs";
 const SHARED: &str = "locsteal/src/pool/shared.rs";
 const WORKER: &str = "locsteal/src/pool/worker.rs";
 
 pub(crate) const MUTATIONS: &[Mutation] = &[
+    Mutation {
+        rule: "R12",
+        broken: "what panics after the iterations comes before theirs",
+        file: PARTICIPANT,
+        from: "if self.left { u64::MAX } else { self.position.get().unwrap_or(0) }",
+        to: "self.position.get().unwrap_or(0)",
+    },
+    Mutation {
+        rule: "R12",
+        broken: "what panics after the iterations counts for nothing where the loop was left",
+        file: LAUNCH,
+        from: "exit < position && !participant.has_left()",
+        to: "exit < position",
+    },
     Mutation {
         rule: "hold",
         broken: "the word that workers watch does not say how long to hold back",
@@ -43,6 +58,27 @@ pub(crate) const MUTATIONS: &[Mutation] = &[
         file: WORKER,
         from: "if epoch.hold() > 0 && !outlives",
         to: "if epoch.hold() > Epoch::MOST_HOLD && !outlives",
+    },
+    Mutation {
+        rule: "hold",
+        broken: "nobody looks for jobs between two holds",
+        file: WORKER,
+        from: "took_part |= *welcome;\n                side.look();",
+        to: "took_part |= *welcome;",
+    },
+    Mutation {
+        rule: "hold",
+        broken: "tiny loops keep a worker awake that has no place in them",
+        file: WORKER,
+        from: "took_part |= *welcome;",
+        to: "took_part = true;",
+    },
+    Mutation {
+        rule: "hold",
+        broken: "tiny loops do not keep those awake that have a place in them",
+        file: WORKER,
+        from: "took_part |= *welcome;",
+        to: "",
     },
     Mutation {
         rule: "hold",

@@ -207,7 +207,9 @@ fn a_worker_in_the_child_ends() {
             assert_eq!(*end.lock().unwrap(), Some(Some(End::Exit(0))));
             drop((idle, go_on));
             other.wait();
-            jobs.into_iter().for_each(|mut job| job.wait());
+            for mut job in jobs {
+                job.wait();
+            }
             assert_eq!(ran.load(SeqCst), 10, "each job ran once, in the parent");
         } else {
             let caller = thread::current().id();

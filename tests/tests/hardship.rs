@@ -65,6 +65,40 @@ fn loops_run_in_the_child_of_a_fork() {
     assert_eq!(pool.threads(), 3);
 }
 
+/// While one thread makes the global pool, another one forks: the child finds nothing locked.
+#[test]
+fn a_fork_while_the_global_pool_is_being_made() {
+    if !is_inner() {
+        let output = run_again(
+            "a_fork_while_the_global_pool_is_being_made",
+            // Long enough to make that it is seen being made.
+            &[(INNER, "1"), ("LOCSTEAL_THREADS", "300")],
+        );
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        return;
+    }
+    let maker = std::thread::spawn(Pool::global);
+    while threads_named("locsteal-").is_empty() {
+        std::thread::yield_now();
+    }
+    for _ in 0..3 {
+        assert!(in_forked_child(|| {
+            // SAFETY: ends a child that hangs.
+            unsafe { libc::alarm(60) };
+            let seven = locsteal::spawn_near!(|| 7).join();
+            let sum = AtomicU64::new(0);
+            locsteal::range(0..1000_u64).for_each(|i| {
+                sum.fetch_add(i, Relaxed);
+            });
+            let _listed = locsteal::callsites();
+            (seven, sum.into_inner()) == (7, 499_500)
+        }));
+    }
+    let pool = maker.join().unwrap();
+    assert!(std::ptr::eq(pool, Pool::global()));
+    assert_eq!(sum_on(pool, 1000), 499_500);
+}
+
 /// With little address space left, the stacks of a few threads fit and no more.
 #[test]
 fn fewer_threads_than_asked_for() {
@@ -88,6 +122,27 @@ fn fewer_threads_than_asked_for() {
         pool.locality()
     );
     assert_eq!(sum_on(&pool, 1000), 499_500);
+}
+
+/// A pool that could start none of its threads is as wide as its caller.
+#[test]
+fn no_thread_at_all() {
+    if !is_inner() {
+        let output =
+            run_again("no_thread_at_all", &[(INNER, "1"), ("RUST_MIN_STACK", "4294967296")]);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        return;
+    }
+    let limit = address_space() + 300 * 1024 * 1024;
+    let limit = libc::rlimit { rlim_cur: limit, rlim_max: limit };
+    // SAFETY: sets a limit of this process.
+    assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_AS, &raw const limit) }, 0);
+    let pool = Pool::builder().threads(4).build().unwrap();
+    let locality = pool.locality().to_string();
+    assert!(locality.contains("only 0 of 4 threads could be started"), "{locality}");
+    assert_eq!(pool.threads(), 1);
+    assert_eq!(sum_on(&pool, 1000), 499_500);
+    assert_eq!(pool.threads(), 1);
 }
 
 #[test]
@@ -165,4 +220,37 @@ fn pin_to(cpu: usize) {
     // SAFETY: the kernel reads the words.
     let result = unsafe { libc::sched_setaffinity(0, size_of_val(&words), words.as_ptr().cast()) };
     assert_eq!(result, 0);
+}
+
+/// A panic hook is code of users, which runs on whatever thread has panicked, in the middle of a loop or a job.
+#[test]
+fn panic_hooks_launch_loops_and_spawn_jobs() {
+    if !is_inner() {
+        let output = run_again("panic_hooks_launch_loops_and_spawn_jobs", &[(INNER, "1")]);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        return;
+    }
+    static HOOKED: AtomicU64 = AtomicU64::new(0);
+    let pool: &Pool = Box::leak(Box::new(Pool::builder().threads(3).build().unwrap()));
+    let hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |_| {
+        let job = pool.spawn_near(|| 1);
+        HOOKED.fetch_add(sum_on(pool, 1000) / 499_500 * job.join(), Relaxed);
+    }));
+    for round in 1..=50 {
+        let barrier = std::sync::Barrier::new(3);
+        let caught = std::panic::catch_unwind(|| {
+            let begun = locsteal::range(0..3).pool(pool);
+            begun.schedule(locsteal::Schedule::DynamicChunk(1)).for_each(|i| {
+                barrier.wait();
+                assert!(i != 1, "on purpose");
+            });
+        });
+        let job = pool.spawn_near(|| panic!("on purpose"));
+        let joined = std::panic::catch_unwind(|| job.join());
+        if (caught.is_err(), joined.is_err(), HOOKED.load(Relaxed)) != (true, true, 2 * round) {
+            std::process::exit(1);
+        }
+    }
+    std::panic::set_hook(hook);
 }

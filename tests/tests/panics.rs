@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::sync::{Barrier, Mutex};
 use std::thread;
 
-use locsteal::{ParallelSource, Pool, Schedule};
+use locsteal::{ParallelSource, Pool, Schedule, par_for};
 
 /// Panics without the message of the panic hook.
 fn fail<T: Send + 'static>(payload: T) -> ! {
@@ -200,6 +200,29 @@ fn what_ends_after_the_iterations_is_later_than_they() {
         assert_eq!(said, "body");
     }
     assert_eq!(all_come(&pool, 3), 3);
+}
+
+#[par_for]
+fn leaves_with_a_state(pool: &Pool, schedule: Schedule) -> Option<usize> {
+    #[par_for(pool = pool, schedule = (schedule), local(state = Fuse("state")))]
+    for i in 0..100_usize {
+        let _used = &state;
+        if i >= 20 {
+            return Some(i);
+        }
+    }
+    None
+}
+
+#[test]
+fn a_state_whose_drop_panics_counts_also_where_the_loop_is_left() {
+    for threads in [1, 3] {
+        let pool = Pool::builder().threads(threads).build().unwrap();
+        for schedule in [Schedule::Static, Schedule::Steal, Schedule::DynamicChunk(3)] {
+            assert_eq!(panic_of(|| leaves_with_a_state(&pool, schedule)), "state");
+        }
+        assert_eq!(all_come(&pool, threads), threads);
+    }
 }
 
 #[test]

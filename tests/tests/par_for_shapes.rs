@@ -560,6 +560,57 @@ fn of_no_slice<'a>(queue: &VecDeque<u8>, grid: &'a [u8], n: usize) -> Vec<(u8, &
     pairs
 }
 
+struct Named {
+    name: String,
+    parts: [Vec<u8>; 2],
+}
+
+#[par_for]
+#[allow(clippy::needless_range_loop, reason = "the form is what is tested")]
+fn trimmed<'a>(words: &'a [String], long: &[f64], queue: &'a VecDeque<String>) -> Option<&'a str> {
+    #[par_for]
+    for i in 0..words.len() {
+        if long[i].abs() > 2.0 {
+            return Some(words[i].trim());
+        }
+    }
+    #[par_for]
+    for i in 0..queue.len() {
+        if queue[i].starts_with(' ') {
+            return Some(queue[i].trim_start());
+        }
+    }
+    None
+}
+
+#[par_for]
+#[allow(clippy::needless_range_loop, reason = "the form is what is tested")]
+fn parts<'a>(all: &'a [Named], wanted: &str) -> Result<(), &'a [u8]> {
+    for i in 0..all.len() {
+        if all[i].name.as_str() == wanted {
+            return Err(all[i].parts[1].as_slice());
+        }
+        for j in 0..2 {
+            let Some(first) = all[i].parts[j].first() else { return Err(all[i].name.as_bytes()) };
+            let _: &'a u8 = first;
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn what_methods_borrow_of_elements_outlives_the_loop() {
+    let words = [" one", "two ", " three"].map(str::to_owned);
+    let queue = VecDeque::from(["four", " five"].map(str::to_owned));
+    assert_eq!(trimmed(&words, &[1.0, -3.0, 4.0], &queue), Some("two"));
+    assert_eq!(trimmed(&words, &[0.0; 3], &queue), Some("five"));
+    let named = |name: &str, parts| Named { name: name.to_owned(), parts };
+    let all = [named("a", [vec![1], vec![2, 3]]), named("b", [vec![4], vec![]])];
+    assert_eq!(parts(&all, "a"), Err(&[2, 3][..]));
+    assert_eq!(parts(&all, "c"), Err(&b"b"[..]));
+    assert_eq!(parts(&all[..1], "c"), Ok(()));
+}
+
 #[test]
 fn references_to_elements_outlive_the_loop() {
     let words = ["one", "three", "two"].map(str::to_owned).to_vec();
@@ -609,4 +660,79 @@ fn patterns_borrow_elements() {
     assert_eq!(z, [(3, 2), (7, 4), (11, 6)]);
     let words = [None, Some("two".to_owned()), Some("three".to_owned())];
     assert_eq!(first_of(&words).map(String::as_str), Some("two"));
+}
+
+/// Sums what jobs add up, each by loops of its own.
+#[par_for]
+fn in_jobs(x: &[u64], y: &mut [u64], most: &mut u64) -> u64 {
+    let job = {
+        let x = x.to_vec();
+        locsteal::spawn_near!(move || {
+            let mut sum = 0;
+            #[par_for(reduce(+: sum))]
+            for i in 0..x.len() {
+                sum += x[i];
+            }
+            let inner = locsteal::spawn_near!(<weight = 1 + 1, name = "inner", policy = inline> move || {
+                #[par_for]
+                let doubled: Vec<u64> = for i in 0..x.len() {
+                    2 * x[i]
+                };
+                doubled.iter().sum::<u64>()
+            });
+            sum + inner.join()
+        })
+    };
+    locsteal::scope(|scope| {
+        locsteal::spawn_near!(<scope = scope, weight = y.len()> || {
+            #[par_for]
+            for i in 0..y.len() {
+                y[i] += x[i];
+            }
+            fn of_its_own(most: &mut u64) {
+                let mut greatest = 0;
+                #[par_for(reduce(max: greatest))]
+                for i in 0..10 {
+                    greatest = greatest.max(i);
+                }
+                *most = greatest;
+            }
+            of_its_own(most);
+        });
+    });
+    job.join()
+}
+
+#[test]
+fn marked_loops_in_jobs() {
+    let (x, mut y, mut most) = ((0..100).collect::<Vec<_>>(), vec![1; 100], 0);
+    assert_eq!(in_jobs(&x, &mut y, &mut most), 3 * 4950);
+    assert!(y.iter().zip(&x).all(|(y, x)| *y == x + 1));
+    assert_eq!(most, 9);
+}
+
+/// The outer loop's iterations spawn what is a marked loop by itself.
+#[par_for]
+fn jobs_in_a_loop(rows: &mut [Vec<usize>]) {
+    #[par_for]
+    for i in 0..rows.len() {
+        let row = &mut rows[i];
+        locsteal::scope(|scope| {
+            locsteal::spawn_near!(<scope = scope, weight = i> || {
+                #[par_for]
+                for j in 0..row.len() {
+                    row[j] = i * j;
+                }
+            });
+        });
+    }
+}
+
+#[test]
+fn marked_loops_in_jobs_of_marked_loops() {
+    let mut rows = vec![vec![0; 7]; 9];
+    jobs_in_a_loop(&mut rows);
+    assert!(
+        rows.iter().enumerate().all(|(i, row)| row.iter().enumerate().all(|(j, n)| *n == i * j))
+    );
 }

@@ -9,11 +9,12 @@ use syn::{
     Meta, Stmt, TraitItem, TraitItemFn, parse_quote,
 };
 
+use super::Job;
 use crate::attr::{self, Clauses};
 use crate::report::Report;
 
 /// What the attribute that replaces a mark is called.
-const NUMBERED: &str = "locsteal_marked_loop";
+pub(super) const NUMBERED: &str = "locsteal_marked_loop";
 
 /// The clauses of all marks of an item.
 #[derive(Default)]
@@ -180,7 +181,20 @@ impl VisitMut for Finder<'_> {
     }
 
     fn visit_macro_mut(&mut self, mac: &mut Macro) {
-        if let Some(mark) = hidden_mark(mac.tokens.clone()) {
+        let Some(mut mark) = hidden_mark(mac.tokens.clone()) else { return };
+        let mut is_seen = false;
+        if let Some(mut job) = Job::of(mac) {
+            // The values of its options are not looked into.
+            match job.options.iter().find_map(|option| hidden_mark(option.value.clone())) {
+                Some(in_option) => mark = in_option,
+                None => {
+                    self.visit_expr_mut(&mut job.closure);
+                    job.put_back(mac);
+                    is_seen = true;
+                }
+            }
+        }
+        if !is_seen {
             self.report.error_at(
                 mark,
                 "a marked loop inside of a macro's arguments is not seen",

@@ -2,13 +2,14 @@
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
+use syn::visit::{self, Visit};
 use syn::visit_mut::{self, VisitMut};
 use syn::{
     Block, Expr, ExprForLoop, ImplItemFn, Item, ItemFn, Macro, Signature, Stmt, TraitItemFn,
 };
 
 use super::{Hidden, rewrite};
-use crate::ast::{Marks, mark_loop, mark_of};
+use crate::ast::{Job, Marks, mark_loop, mark_of};
 use crate::attr::Clauses;
 use crate::report::Report;
 use crate::valid::{self, Function};
@@ -175,6 +176,13 @@ impl VisitMut for Functions<'_> {
         visit_mut::visit_block_mut(self, block);
     }
 
+    fn visit_macro_mut(&mut self, mac: &mut Macro) {
+        if let Some(mut job) = Job::with_marks(mac) {
+            self.visit_expr_mut(&mut job.closure);
+            job.put_back(mac);
+        }
+    }
+
     fn visit_trait_item_fn_mut(&mut self, function: &mut TraitItemFn) {
         let TraitItemFn { sig, default, .. } = function;
         if let Some(block) = default {
@@ -186,20 +194,27 @@ impl VisitMut for Functions<'_> {
 
 /// Whether there is a marked loop in the function itself.
 fn has_marks(block: &Block) -> bool {
-    struct Search(bool);
+    let mut search = Search(false);
+    search.visit_block(block);
+    search.0
+}
 
-    impl<'a> syn::visit::Visit<'a> for Search {
-        fn visit_expr_for_loop(&mut self, expr: &'a ExprForLoop) {
-            self.0 |= mark_of(&expr.attrs).is_some();
-            syn::visit::visit_expr_for_loop(self, expr);
-        }
+/// Looks for marked loops, but not into functions inside.
+struct Search(bool);
 
-        fn visit_item(&mut self, _: &'a Item) {}
-
-        fn visit_macro(&mut self, _: &'a Macro) {}
+impl<'a> Visit<'a> for Search {
+    fn visit_expr_for_loop(&mut self, expr: &'a ExprForLoop) {
+        self.0 |= mark_of(&expr.attrs).is_some();
+        visit::visit_expr_for_loop(self, expr);
     }
 
-    let mut search = Search(false);
-    syn::visit::Visit::visit_block(&mut search, block);
-    search.0
+    fn visit_item(&mut self, _: &'a Item) {}
+
+    fn visit_macro(&mut self, mac: &'a Macro) {
+        if let Some(job) = Job::with_marks(mac) {
+            let mut inside = Search(false);
+            inside.visit_expr(&job.closure);
+            self.0 |= inside.0;
+        }
+    }
 }

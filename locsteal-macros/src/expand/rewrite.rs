@@ -367,13 +367,13 @@ impl Pass for Rewriter<'_> {
     fn item(&mut self, _: &mut Item) {}
 }
 
-/// Reads an element through the view of this name. A reference to it lives as long as the array is borrowed, where one that
-/// `Index` gives would end with the view.
+/// Reads an element through the view of this name. A reference to it, be it taken by `&` or for a method, lives as long as the
+/// array is borrowed, where one that `Index` gives would end with the view.
 fn read_through(expr: &mut Expr, mut view: Ident, mode: &Mode, hidden: &Hidden) {
     let Expr::Index(index) = expr else { return };
     let span = Span::mixed_site().located_at(index.expr.span());
     view.set_span(span);
-    if !matches!(mode, Mode::Share) {
+    if !matches!(mode, Mode::Share | Mode::Method { .. }) {
         *index.expr = Expr::Verbatim(view.to_token_stream());
         return;
     }

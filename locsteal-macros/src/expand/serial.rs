@@ -5,7 +5,7 @@ use quote::quote;
 use syn::visit_mut::{self, VisitMut};
 use syn::{Expr, Item, Local, Macro, Pat, Signature, Stmt};
 
-use crate::ast::{is_mark, mark_of};
+use crate::ast::{Job, is_mark, mark_of};
 
 /// Takes all marks out of an item.
 pub(super) fn strip(item: &mut Item) {
@@ -45,6 +45,10 @@ impl VisitMut for Strip {
     }
 
     fn visit_macro_mut(&mut self, mac: &mut Macro) {
+        if let Some(mut job) = Job::with_marks(mac) {
+            self.visit_expr_mut(&mut job.closure);
+            job.put_back(mac);
+        }
         mac.tokens = without_marks(std::mem::take(&mut mac.tokens));
     }
 }

@@ -16,7 +16,7 @@ use syn::spanned::Spanned;
 use crate::manifest::crate_name;
 use crate::report::Report;
 use check::{Job, Policy};
-use written::Written;
+pub(crate) use written::{Written, WrittenOption};
 
 /// The expansion of `spawn_near!`.
 pub(crate) fn spawn_near(input: TokenStream) -> TokenStream {

@@ -7,17 +7,17 @@ use proc_macro2::{Ident, Punct, Spacing, Span, TokenStream, TokenTree};
 use crate::report::Report;
 
 /// The macro's input, taken apart.
-pub(super) struct Written {
-    pub(super) options: Vec<WrittenOption>,
+pub(crate) struct Written {
+    pub(crate) options: Vec<WrittenOption>,
     /// What should be a closure.
-    pub(super) rest: TokenStream,
+    pub(crate) rest: TokenStream,
 }
 
 /// One option: `key = value`.
-pub(super) struct WrittenOption {
-    pub(super) key: Ident,
+pub(crate) struct WrittenOption {
+    pub(crate) key: Ident,
     /// Empty if nothing was written.
-    pub(super) value: TokenStream,
+    pub(crate) value: TokenStream,
 }
 
 impl Written {
@@ -25,7 +25,7 @@ impl Written {
     ///
     /// Options end at a `,` or `>` that is in no brackets. A `<` opens brackets, so that types may have arguments; the
     /// price is that comparisons must stand in parentheses.
-    pub(super) fn parse(input: TokenStream, report: &mut Report) -> Option<Self> {
+    pub(crate) fn parse(input: TokenStream, report: &mut Report) -> Option<Self> {
         let mut tokens = input.into_iter().peekable();
         let mut options = Vec::new();
         let Some(open) = tokens.next_if(|token| is_punct(token, '<')) else {

@@ -1,4 +1,4 @@
-//! The standard library's macros, whose arguments can be looked into.
+//! The standard library's macros, whose arguments can be looked into, and `spawn_near!` where it holds a marked loop.
 //!
 //! A macro of a user may have the name of one of these. Where it is defined in the function, it is taken for what it is;
 //! where it is defined elsewhere or imported, the generated code makes the compiler say that the name is ambiguous
@@ -13,6 +13,8 @@ use syn::punctuated::Punctuated;
 use syn::{Expr, Lit, Macro, Pat, Token};
 
 use super::cx::Cx;
+use crate::ast::Job;
+use crate::spawn_near::WrittenOption;
 
 /// The arguments of a macro, as expressions.
 pub(crate) struct Arguments {
@@ -21,6 +23,9 @@ pub(crate) struct Arguments {
     pub(crate) count: Option<(Token![;], Expr)>,
     /// `matches!(_, pattern if guard)`
     pub(crate) case: Option<Case>,
+    /// `spawn_near!(<..> ..)`: its options, whose values are among the expressions unless they are kept here. The closure is
+    /// the last expression.
+    options: Option<Vec<(Ident, Option<TokenStream>)>>,
 }
 
 /// What `matches!` compares with.
@@ -34,7 +39,19 @@ pub(crate) struct Case {
 impl Arguments {
     /// Writes the arguments back into the macro.
     pub(crate) fn put_back(self, mac: &mut Macro) {
-        let Self { exprs, count, case } = self;
+        let Self { exprs, count, case, options } = self;
+        if let Some(options) = options {
+            let mut exprs = exprs.into_iter();
+            let mut written = Vec::new();
+            for (key, kept) in options {
+                let value = kept.or_else(|| Some(exprs.next()?.into_token_stream()));
+                written.push(WrittenOption { key, value: value.unwrap_or_default() });
+            }
+            if let Some(closure) = exprs.next() {
+                Job { options: written, closure }.put_back(mac);
+            }
+            return;
+        }
         mac.tokens = exprs.into_token_stream();
         if let Some((semi, count)) = count {
             mac.tokens.extend(quote!(#semi #count));
@@ -51,6 +68,9 @@ impl Arguments {
 
 /// The arguments of a macro, if it is one of the standard library's.
 pub(crate) fn arguments(mac: &Macro, cx: &Cx) -> Option<Arguments> {
+    if let Some(job) = Job::with_marks(mac) {
+        return of_job(job);
+    }
     let name = standard_name(mac)?;
     if mac.path.segments.len() == 1 && cx.defines_macro(&name) {
         return None;
@@ -60,12 +80,12 @@ pub(crate) fn arguments(mac: &Macro, cx: &Cx) -> Option<Arguments> {
         match name.as_str() {
             "vec" => {
                 if input.is_empty() {
-                    return Ok(Arguments { exprs, count: None, case: None });
+                    return Ok(Arguments { exprs, count: None, case: None, options: None });
                 }
                 exprs.push_value(input.parse()?);
                 if let Some(semi) = input.parse::<Option<Token![;]>>()? {
                     let count = Some((semi, input.parse()?));
-                    return Ok(Arguments { exprs, count, case: None });
+                    return Ok(Arguments { exprs, count, case: None, options: None });
                 }
                 while let Some(comma) = input.parse::<Option<Token![,]>>()? {
                     exprs.push_punct(comma);
@@ -89,13 +109,30 @@ pub(crate) fn arguments(mac: &Macro, cx: &Cx) -> Option<Arguments> {
                 }
                 let rest: TokenStream = input.parse()?;
                 let case = Some(Case { comma, pat, guard, rest });
-                return Ok(Arguments { exprs, count: None, case });
+                return Ok(Arguments { exprs, count: None, case, options: None });
             }
             _ => exprs = Punctuated::parse_terminated(input)?,
         }
-        Ok(Arguments { exprs, count: None, case: None })
+        Ok(Arguments { exprs, count: None, case: None, options: None })
     };
     parser.parse2(mac.tokens.clone()).ok()
+}
+
+/// The values of a job's options, and its closure.
+fn of_job(job: Job) -> Option<Arguments> {
+    let mut exprs = Punctuated::new();
+    let mut options = Vec::new();
+    for WrittenOption { key, value } in job.options {
+        // These are words, and no expressions of the user's.
+        if key == "policy" || key == "name" {
+            options.push((key, Some(value)));
+        } else {
+            exprs.push(syn::parse2(value).ok()?);
+            options.push((key, None));
+        }
+    }
+    exprs.push(job.closure);
+    Some(Arguments { exprs, count: None, case: None, options: Some(options) })
 }
 
 /// The names that the macro's format string captures: `sum` in `"{sum:>width$}"`, and `width`.

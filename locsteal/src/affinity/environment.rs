@@ -10,10 +10,11 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use super::Placement;
+use crate::grown::Grown;
 
 /// The most seats that the environment can ask for. More is a mistake: it would be a thread each.
 pub(crate) const MAX_THREADS: usize = 4096;
@@ -53,9 +54,13 @@ impl fmt::Display for BadVariable {
 
 /// What the environment of this process asks for: read, and complained about, the first time.
 pub(crate) fn settings() -> &'static Settings {
-    static SETTINGS: OnceLock<Settings> = OnceLock::new();
-    SETTINGS.get_or_init(|| {
+    static SETTINGS: Grown<Settings> = Grown::new();
+    static SAID: AtomicBool = AtomicBool::new(false);
+    SETTINGS.newest_or_add(|| {
         let (settings, bad) = Settings::read(std::env::var_os);
+        if bad.is_empty() || SAID.swap(true, Ordering::Relaxed) {
+            return settings;
+        }
         for variable in bad {
             // `eprintln!` would panic where standard error is closed.
             use std::io::Write;

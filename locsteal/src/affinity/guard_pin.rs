@@ -31,13 +31,13 @@ use std::fmt;
 use std::io;
 use std::marker::PhantomData;
 use std::path::Path;
-use std::sync::OnceLock;
 
 use crossbeam_utils::CachePadded;
 
 use super::guard_slots::{Slot, Slots};
 use super::kernel::Kernel;
 use super::mask::{self, MaskCalls, current_by, set_by};
+use crate::grown::Grown;
 use crate::sync::each_alone_on_its_lines;
 use crate::topology::{CpuSet, Topology};
 
@@ -138,8 +138,8 @@ impl Confines {
     /// Those of this machine: all of it, whatever the calling thread may use, since each thread's own mask is asked
     /// when it is pinned. Read the first time, which takes about a millisecond.
     pub(crate) fn of_machine() -> &'static Self {
-        static MACHINE: OnceLock<Confines> = OnceLock::new();
-        MACHINE.get_or_init(|| {
+        static MACHINE: Grown<Confines> = Grown::new();
+        MACHINE.newest_or_add(|| {
             Self::new(if cfg!(all(any(target_os = "linux", target_os = "android"), not(miri))) {
                 Topology::read_online(Path::new("/sys"))
             } else {

@@ -1,11 +1,12 @@
 //! What the library keeps for each place in a program that submits jobs.
 
 use std::panic::Location;
-use std::sync::{Once, OnceLock, PoisonError, RwLock};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use super::policy::{BUDGET, Class, Decision, Knowledge, Side};
 use crate::clock;
+use crate::grown::Grown;
 use crate::stats::sites::{self, CallSiteReport, Estimate, Listed, Place, SiteKind};
 
 /// The state of one call site: a `static` in the expansion of `spawn_near!`, or an entry of a table for functions.
@@ -13,8 +14,8 @@ use crate::stats::sites::{self, CallSiteReport, Estimate, Listed, Place, SiteKin
 pub struct JobSite {
     place: Place,
     name: Option<&'static str>,
-    listed: Once,
-    classes: [OnceLock<Box<Class>>; CLASSES],
+    listed: AtomicBool,
+    classes: [Grown<Class>; CLASSES],
 }
 
 /// One for weight 0 and for jobs without weight, one for each power of two.
@@ -31,8 +32,8 @@ impl JobSite {
         Self {
             place: Place::new(file, line, column),
             name,
-            listed: Once::new(),
-            classes: [const { OnceLock::new() }; CLASSES],
+            listed: AtomicBool::new(false),
+            classes: [const { Grown::new() }; CLASSES],
         }
     }
 
@@ -42,26 +43,19 @@ impl JobSite {
         name: Option<&'static str>,
     ) -> &'static Self {
         /// Few enough to look through: a place for each call of `spawn_near` functions in the program.
-        static SITES: RwLock<Vec<&'static JobSite>> = RwLock::new(Vec::new());
+        static SITES: Grown<JobSite> = Grown::new();
 
         let place = Place::new(caller.file(), caller.line(), caller.column());
-        let find = |sites: &[&'static Self]| sites.iter().copied().find(|site| site.place == place);
-        if let Some(site) = find(&SITES.read().unwrap_or_else(PoisonError::into_inner)) {
-            return site;
-        }
-        let mut sites = SITES.write().unwrap_or_else(PoisonError::into_inner);
-        find(&sites).unwrap_or_else(|| {
-            let site: &'static Self =
-                Box::leak(Box::new(Self::new(caller.file(), caller.line(), caller.column(), name)));
-            sites.push(site);
-            site
-        })
+        let make = || Self::new(caller.file(), caller.line(), caller.column(), name);
+        SITES.find_or_add(|site| site.place == place, make)
     }
 
     /// Decides about a job of this weight; the class is taught what comes of it.
     pub(super) fn decide(&'static self, weight: usize) -> (&'static Class, Decision) {
-        self.listed.call_once(|| sites::list(self));
-        let class = self.classes[class_of(weight)].get_or_init(Box::default);
+        if !self.listed.load(Ordering::Relaxed) && !self.listed.swap(true, Ordering::Relaxed) {
+            sites::list(self);
+        }
+        let class = self.classes[class_of(weight)].newest_or_add(Class::default);
         (class, class.decide(clock::in_ticks(BUDGET)))
     }
 }
@@ -74,7 +68,7 @@ impl Listed for JobSite {
     fn report(&self) -> Vec<CallSiteReport> {
         let classes = self.classes.iter().enumerate();
         classes
-            .filter_map(|(index, class)| Some((index, class.get()?.knowledge())))
+            .filter_map(|(index, class)| Some((index, class.newest()?.knowledge())))
             .map(|(index, knowledge)| {
                 let Knowledge { inline_time, away_time, cost, inlined, offloaded, probes, .. } =
                     knowledge;

@@ -9,6 +9,7 @@ use super::auto::{Choice, Decision, Sample};
 use super::participant::Participant;
 use super::site::Site;
 use crate::affinity::mask::current_cpu;
+use crate::ahead::Ahead;
 use crate::clock::{self, ticks};
 use crate::panics::{Payload, drop_quietly};
 use crate::pool::{Epoch, GRACE, Lane, Notice, Pool, Shared, Ticket};
@@ -37,6 +38,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) growing: bool,
     /// Whether workers come at once, however few iterations there are: sharing is known to pay, or is being tried.
     pub(crate) eager: bool,
+    /// Something that every participant will need, besides what is launched.
+    pub(crate) ahead: Ahead,
     /// What it has said, if it was asked already.
     pub(crate) decided: Option<Decision>,
 }
@@ -104,9 +107,11 @@ pub(crate) struct Outcome {
     pub(crate) panic: Option<(u64, Payload)>,
 }
 
-/// The loop's frame, on the caller's stack.
+/// The loop's frame, on the caller's stack. What a worker needs of it is in one line.
+#[repr(align(64))]
 struct Frame<'a> {
     entry: &'a dyn Entry,
+    ahead: Ahead,
     report: Option<&'a Report>,
     panic: Mutex<Option<(u64, Payload)>>,
 }
@@ -144,7 +149,7 @@ pub(crate) fn settle(pool: &Pool, schedule: Schedule, site: &Site, len: u64) -> 
     match schedule {
         Schedule::Serial => settle_plain(pool, None),
         Schedule::Auto => {
-            let decision = decide(site, len);
+            let decision = decide(pool, site, len);
             if decision.choice == Choice::Serial && !decision.measured {
                 settle_plain(pool, Some(decision))
             } else {
@@ -168,8 +173,8 @@ fn settle_plain(pool: &Pool, decided: Option<Decision>) -> Settled {
 /// What a call site's experience says of a loop.
 // By itself: what it keeps in registers would have to be saved for loops that ask nobody, too.
 #[inline(never)]
-fn decide(site: &Site, len: u64) -> Decision {
-    site.memory().decide(len, is_inside())
+fn decide(pool: &Pool, site: &Site, len: u64) -> Decision {
+    site.memory().decide(len, || is_inside() || pool.shared().has_caller())
 }
 
 fn launch_by_experience(
@@ -179,7 +184,7 @@ fn launch_by_experience(
     entry: &dyn Entry,
     site: &'static Site,
 ) -> Outcome {
-    let decision = plan.decided.unwrap_or_else(|| decide(site, len));
+    let decision = plan.decided.unwrap_or_else(|| decide(pool, site, len));
     let plan = Plan { schedule: decision.schedule(), growing: decision.left, eager: true, ..*plan };
     if !decision.measured {
         return launch_as_planned(pool, &plan, len, entry);
@@ -195,7 +200,7 @@ fn launch_by_experience(
 }
 
 fn launch_as_planned(pool: &Pool, plan: &Plan<'_>, len: u64, entry: &dyn Entry) -> Outcome {
-    let frame = Frame { entry, report: plan.report, panic: Mutex::new(None) };
+    let frame = Frame { entry, ahead: plan.ahead, report: plan.report, panic: Mutex::new(None) };
     let (shared, widest) = pool.ready();
     let width = plan.width(widest, len);
     let exit = match (width > 1).then(|| shared.claim_lane()).flatten() {
@@ -371,7 +376,7 @@ fn run_shared(
     // SAFETY: the lane is claimed and its last loop is over. The frame lives until this function returns, which is
     // after `take_part` has run to its end for the caller: that is when every other seat is left or shut. `Entry: Sync`
     // lets its entry be run from any thread, and the frame's panic slot is locked.
-    unsafe { lane.open(epoch, notice) };
+    unsafe { lane.open(epoch, notice) }
     // Who sleeps is woken. Who is just falling asleep may be overlooked where there is no fence: it would take as long as
     // the workers' caches take to give up the line that was just written. The caller looks again when it has run its first
     // chunk; unless that is all it has to run, and not little.
@@ -411,6 +416,8 @@ fn run_shared(
 unsafe fn run_on_worker(data: *const (), ticket: &Ticket<'_>) {
     // SAFETY: the caller of the loop keeps the frame until every participant has left.
     let frame = unsafe { &*data.cast::<Frame<'_>>() };
+    Ahead::of(frame.entry).fetch();
+    frame.ahead.fetch();
     let mut walk = Walk::worker(ticket.seat, ticket.entry == SeatEntry::Late, &ticket.view);
     // The seat's block is laid out: there is something for others to take meanwhile.
     let wakes = ticket.wake_others();

@@ -1,6 +1,6 @@
 //! A place in the source that launches loops.
 
-use std::sync::Once;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use super::auto::{Choice, Known, Memory, Sample};
@@ -13,13 +13,13 @@ pub struct Site {
     /// `file:line:column`
     place: &'static str,
     memory: Memory,
-    listed: Once,
+    listed: AtomicBool,
 }
 
 impl Site {
     /// A loop at this place, `file:line:column`.
     pub const fn new(name: Option<&'static str>, place: &'static str) -> Self {
-        Self { name, place, memory: Memory::new(), listed: Once::new() }
+        Self { name, place, memory: Memory::new(), listed: AtomicBool::new(false) }
     }
 
     /// The name, or the place.
@@ -35,7 +35,9 @@ impl Site {
     /// See [`Memory::learn`]. From the first lesson on, the loop is among the [call sites](crate::callsites).
     pub(crate) fn learn(&'static self, len: u64, sample: Sample) {
         self.memory.learn(len, sample);
-        self.listed.call_once(|| sites::list(self));
+        if !self.listed.load(Ordering::Relaxed) && !self.listed.swap(true, Ordering::Relaxed) {
+            sites::list(self);
+        }
     }
 }
 

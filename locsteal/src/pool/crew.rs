@@ -6,6 +6,7 @@
 //! be there. From then on the width is known, and no launch asks again.
 
 use std::any::Any;
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -23,6 +24,15 @@ use crate::affinity::mask::ThreadNumber;
 use crate::affinity::{Home, guard_pin, mask, unpinned};
 use crate::topology::CpuSet;
 
+thread_local! {
+    /// Keeps a worker's pool in memory, by whose address the thread is known to be its worker, until the thread's other
+    /// destructors have run. Else one of them could make another pool at the same address, as whose worker it would pass.
+    ///
+    /// A thread's destructors run in the opposite order of their making, and this one is made before any code of others runs. Should
+    /// they run in another order somewhere, it is as if this were not here.
+    static KEPT: OnceCell<Arc<Shared>> = const { OnceCell::new() };
+}
+
 /// What each worker does before it looks for work, given its seat.
 pub(crate) type StartHandler = Arc<dyn Fn(usize) + Send + Sync>;
 
@@ -36,7 +46,7 @@ pub(crate) struct Crew {
     threads: Mutex<Vec<JoinHandle<()>>>,
     /// Who was mustered. Never locked while anybody is waited for.
     roll: Mutex<Roll>,
-    /// How many workers were mustered; 0: no crew is there.
+    /// How wide a loop can be with the workers that were mustered, 1 if none could be; 0: no crew is there.
     mustered: AtomicUsize,
     /// In which of the processes that came of forks the pool was made.
     process: fork::Process,
@@ -108,7 +118,7 @@ impl Crew {
         self.process.is_this()
     }
 
-    /// How many workers there are, in service or not; 0: none.
+    /// How wide a loop can be with the workers that there are, in service or not; 0: no crew is there.
     pub(crate) fn mustered(&self) -> usize {
         self.mustered.load(Ordering::Relaxed)
     }
@@ -179,7 +189,7 @@ impl Crew {
         problems.extend(panicked.into_iter().map(|(message, seats)| {
             format!("the start handler panicked on the workers of seats {seats}, which work nevertheless: {message}")
         }));
-        self.mustered.store(workers.len(), Ordering::Relaxed);
+        self.mustered.store(workers.len().max(1), Ordering::Relaxed);
         *lock(&self.roll) = Roll { crew: Some(crew), workers, problems };
     }
 
@@ -194,9 +204,10 @@ impl Crew {
         let thread = thread::Builder::new().name(format!("{}-{seat}", self.name));
         // Workers inherit the mask of the thread that starts them, which may be pinned for the time of a job.
         let start = move || {
-            let placed = put_in_place(shared.seats.home(seat), free.as_ref());
+            KEPT.with(|kept| kept.set(Arc::clone(&shared))).expect("the thread is new");
             // Before code of users, which may end the crew: it must not wait for itself.
             shared.take_place(seat);
+            let placed = put_in_place(shared.seats.home(seat), free.as_ref());
             let mut recruit = Recruit::placed(seat, placed);
             if let Some(handler) = handler {
                 // The worker is needed all the same; the panic has been printed where it happened.

@@ -171,6 +171,11 @@ impl Lane {
                 .is_ok()
     }
 
+    /// Whether a caller has it, a moment ago.
+    pub(crate) fn is_taken(&self) -> bool {
+        self.side.busy.load(Ordering::Relaxed)
+    }
+
     /// Gives the lane back, after every participant has left.
     pub(crate) fn release(&self) {
         // Release: pairs with `claim`.

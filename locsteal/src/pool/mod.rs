@@ -20,7 +20,7 @@ mod sleep;
 mod worker;
 
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, PoisonError};
 
 pub use builder::{BuildError, PoolBuilder};
 pub use locality::LocalityReport;
@@ -28,7 +28,7 @@ pub use plan::PoolPlan;
 pub use recording::Recording;
 
 use crew::Crew;
-pub(crate) use fork::Process;
+pub(crate) use fork::{PerProcess, Process};
 pub(crate) use lane::{Epoch, Lane, Notice};
 #[cfg(any(feature = "simulator", all(test, not(loom))))]
 pub(crate) use seats::Seats;
@@ -42,6 +42,7 @@ pub(crate) use sleep::{Bell, lock};
 #[cfg(feature = "simulator")]
 pub(crate) use worker::Attendant;
 
+use crate::grown::Grown;
 use crate::stats::Stats;
 
 /// Seats with worker threads, which take part in the loops that are launched on the pool.
@@ -68,7 +69,7 @@ pub struct Pool {
     crew: Crew,
 }
 
-static GLOBAL: OnceLock<Pool> = OnceLock::new();
+static GLOBAL: Grown<Pool> = Grown::new();
 
 impl Pool {
     /// Begins to describe a pool.
@@ -78,8 +79,22 @@ impl Pool {
 
     /// The pool of all loops that name no other. It is made when it is first needed: as wide as the affinity mask and
     /// the container's CPU quota allow, or as `LOCSTEAL_THREADS` says.
+    ///
+    /// A process that is forked while another thread is making it makes one of its own.
+    #[inline]
     pub fn global() -> &'static Self {
-        GLOBAL.get_or_init(|| PoolBuilder::default().build_default())
+        match GLOBAL.newest() {
+            Some(pool) => pool,
+            None => Self::make_global(),
+        }
+    }
+
+    #[cold]
+    fn make_global() -> &'static Self {
+        /// So that no threads are started for a pool that nobody gets.
+        static MAKING: PerProcess<Mutex<()>> = PerProcess::new();
+        let _alone = MAKING.here().lock().unwrap_or_else(PoisonError::into_inner);
+        GLOBAL.newest_or_add(|| PoolBuilder::default().build_default())
     }
 
     /// How many threads work on a loop at most, the caller included: the number of seats whose worker could be
@@ -199,7 +214,7 @@ impl fmt::Debug for Pool {
 
 /// [Shuts down](Pool::shutdown) the global pool, if it was ever used. The next loop starts its threads afresh.
 pub fn shutdown() {
-    if let Some(pool) = GLOBAL.get() {
+    if let Some(pool) = GLOBAL.newest() {
         pool.shutdown();
     }
 }

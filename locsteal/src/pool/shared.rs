@@ -1,7 +1,6 @@
 //! What a pool's workers and callers share, for as long as the pool lives.
 
 use std::cell::Cell;
-use std::sync::OnceLock;
 
 use crossbeam_utils::CachePadded;
 
@@ -10,6 +9,7 @@ use super::seats::Seats;
 use super::side_work::SideWork;
 use super::sleep::Sleepers;
 use crate::clock;
+use crate::grown::Grown;
 use crate::sched::{Deal, Entry, Locality, Thief, View};
 use crate::stats::timeline::{LoopId, Recorder, Track, Who};
 use crate::stats::{Counters, Stats};
@@ -50,7 +50,7 @@ pub(crate) struct Shared {
     /// Jobs that ran in their submitter. Beside it nothing that launching or idling looks at.
     inline_jobs: CachePadded<AtomicU64>,
     /// Work besides loops, once there is any.
-    side_work: OnceLock<Box<dyn SideWork>>,
+    side_work: Grown<Box<dyn SideWork>>,
     /// The longest time that an idle worker spins before it sleeps, in ticks.
     pub(crate) spin: u64,
     /// See [`View::patience`].
@@ -198,7 +198,7 @@ impl Shared {
             recorder: Recorder::default(),
             serial_loops: std::array::from_fn(|_| CachePadded::new(AtomicU64::new(0))),
             inline_jobs: CachePadded::new(AtomicU64::new(0)),
-            side_work: OnceLock::new(),
+            side_work: Grown::new(),
             spin: clock::in_ticks(spin),
             patience: clock::in_ticks(PATIENCE),
             wakes_per_worker: if crowded { WAKES_IN_A_CROWD } else { WAKES_PER_WORKER },
@@ -310,6 +310,11 @@ impl Shared {
         None
     }
 
+    /// Whether a loop is shared at the moment.
+    pub(crate) fn has_caller(&self) -> bool {
+        self.watched().iter().any(Lane::is_taken)
+    }
+
     /// The lanes that workers watch.
     #[inline]
     pub(crate) fn watched(&self) -> &[Lane] {
@@ -355,12 +360,12 @@ impl Shared {
     /// Work besides loops, if there ever was any.
     #[inline]
     pub(crate) fn side_work(&self) -> Option<&dyn SideWork> {
-        self.side_work.get().map(|work| &**work)
+        self.side_work.newest().map(|work| &**work)
     }
 
     /// Work besides loops; `make` makes the place for it.
     pub(crate) fn side_work_or(&self, make: impl FnOnce() -> Box<dyn SideWork>) -> &dyn SideWork {
-        &**self.side_work.get_or_init(make)
+        &**self.side_work.newest_or_add(make)
     }
 
     pub(crate) fn stats(&self) -> Stats {

@@ -3,8 +3,9 @@
 //! Whoever keeps the state of a call site lists it here once. The list holds nothing but references.
 
 use std::fmt;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
+
+use crate::grown::Grown;
 
 /// A place in a source file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -163,11 +164,11 @@ pub(crate) trait Listed: Sync {
     fn report(&self) -> Vec<CallSiteReport>;
 }
 
-static SITES: Mutex<Vec<&'static dyn Listed>> = Mutex::new(Vec::new());
+static SITES: Grown<&'static dyn Listed> = Grown::new();
 
 /// Adds a call site to the list; to be called once for each, when it is first used.
 pub(crate) fn list(site: &'static dyn Listed) {
-    SITES.lock().unwrap_or_else(PoisonError::into_inner).push(site);
+    SITES.add(site);
 }
 
 /// What was decided at each call site so far, and from which estimates: where jobs run inline and where they are
@@ -190,9 +191,7 @@ pub(crate) fn list(site: &'static dyn Listed) {
 /// # Ok::<(), locsteal::BuildError>(())
 /// ```
 pub fn callsites() -> CallSites {
-    // Not held while the sites report, so that they may use it.
-    let sites = SITES.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    let mut reports: Vec<_> = sites.iter().flat_map(|site| site.report()).collect();
+    let mut reports: Vec<_> = SITES.iter().flat_map(|site| site.report()).collect();
     reports.sort_by_key(|report| (report.place, report.size));
     CallSites(reports)
 }

@@ -19,6 +19,7 @@ use super::fill::Fill;
 use super::frame::Frame;
 use super::leave::Ended;
 use super::tracker::{Tracker, Turn};
+use crate::ahead::Ahead;
 use crate::loops::auto::Decision;
 use crate::loops::builder::search::Lowest;
 use crate::loops::collect::Collector;
@@ -222,32 +223,33 @@ fn run_in_any_order<L, R: Sums, E: Send>(
     decided: Option<Decision>,
 ) -> Result<Finished<E, R>, Payload> {
     let mut finished = Finished { left: None, sums: None };
-    let ended = clauses.segments(decided).drive(chunks.length(), &mut |launch| {
-        let (partials, left) = (Partials::new(), Lowest::new());
-        let run = launch.run(|turns| {
-            let Some(mut positions) = turns.next() else { return };
-            // Only who has something to do makes itself a state.
-            let (mut locals, mut sums) = chunks.state();
-            loop {
-                run_turn(chunks, turns, positions, &mut locals, &mut sums, &left);
-                match turns.next() {
-                    Some(next) => positions = next,
-                    None => break,
+    let ended =
+        clauses.segments(decided, Ahead::of(chunks)).drive(chunks.length(), &mut |launch| {
+            let (partials, left) = (Partials::new(), Lowest::new());
+            let run = launch.run(|turns| {
+                let Some(mut positions) = turns.next() else { return };
+                // Only who has something to do makes itself a state.
+                let (mut locals, mut sums) = chunks.state();
+                loop {
+                    run_turn(chunks, turns, positions, &mut locals, &mut sums, &left);
+                    match turns.next() {
+                        Some(next) => positions = next,
+                        None => break,
+                    }
+                }
+                if !R::NONE {
+                    partials.add(sums, R::merge);
+                }
+            });
+            match run {
+                Ok(exit) => Ok(finished.segment_ended(partials.into_total(), exit, left)),
+                Err(payload) => {
+                    drop_quietly(partials);
+                    drop_quietly(left);
+                    Err(payload)
                 }
             }
-            if !R::NONE {
-                partials.add(sums, R::merge);
-            }
         });
-        match run {
-            Ok(exit) => Ok(finished.segment_ended(partials.into_total(), exit, left)),
-            Err(payload) => {
-                drop_quietly(partials);
-                drop_quietly(left);
-                Err(payload)
-            }
-        }
-    });
     finished.unless(ended)
 }
 
@@ -257,7 +259,7 @@ fn run_in_order<L, R: Sums, E: Send>(
     clauses: Clauses<'_>,
 ) -> Result<Finished<E, R>, Payload> {
     let mut finished = Finished { left: None, sums: None };
-    let ended = clauses.segments(None).drive(chunks.length(), &mut |launch| {
+    let ended = clauses.segments(None, Ahead::of(chunks)).drive(chunks.length(), &mut |launch| {
         let (leaves, left) = (Leaves::new(launch.length()), Lowest::new());
         let launch = launch.unit(leaves.unit());
         match launch.run(|turns| run_leaves(chunks, turns, &leaves, &left)) {

@@ -1,5 +1,6 @@
 //! The clauses of a marked loop.
 
+use crate::ahead::Ahead;
 use crate::loops::auto::Decision;
 use crate::loops::builder::Segments;
 use crate::loops::launch::{Label, Plan, Settled, settle};
@@ -50,8 +51,8 @@ impl<'a> Clauses<'a> {
         settle(pool, self.schedule, self.site, len)
     }
 
-    /// A launch.
-    pub(super) fn segments(self, decided: Option<Decision>) -> Segments<'a> {
+    /// A launch, of which every participant will need what is `ahead`.
+    pub(super) fn segments(self, decided: Option<Decision>, ahead: Ahead) -> Segments<'a> {
         let Self { site, schedule, locality, grain, threads, pool, progress, report } = self;
         let label = Label::Name(site.label());
         let plan = Plan {
@@ -62,6 +63,7 @@ impl<'a> Clauses<'a> {
             label,
             site: Some(site),
             decided,
+            ahead,
             ..Plan::default()
         };
         Segments { plan, pool, progress, report }

@@ -6,6 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::ThreadId;
 
 use super::Origin;
+use crate::pool::PerProcess;
 
 /// A pool's recorder: off unless a recording is open.
 #[derive(Debug, Default)]
@@ -14,7 +15,8 @@ pub(crate) struct Recorder {
     open: AtomicUsize,
     /// Tells loops apart that ran on their caller alone.
     alone: AtomicU64,
-    log: Mutex<Vec<Track>>,
+    /// The child of a fork has what it records itself: another thread may have been writing into the parent's.
+    log: PerProcess<Mutex<Vec<Track>>>,
 }
 
 /// What one participant did in one loop. Times are in ticks.
@@ -97,7 +99,7 @@ impl Recorder {
     }
 
     fn log(&self) -> MutexGuard<'_, Vec<Track>> {
-        self.log.lock().unwrap_or_else(PoisonError::into_inner)
+        self.log.here().lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
