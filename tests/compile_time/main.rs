@@ -4,6 +4,9 @@
 //! that what else the machine does meets both. Prints a table in Markdown. The share of the macro is what the compiler says it
 //! took to expand macros, and takes an option of the compiler that is not stable, for which `RUSTC_BOOTSTRAP` is set. An argument
 //! says how many times to compile everything; 5 if there is none.
+//!
+//! With `count` as its argument it counts instead of timing: the functions that the compiler makes of each crate, and the lines of
+//! code in them that it gives to LLVM, before LLVM does anything about them. These do not depend on what else the machine does.
 #![forbid(unsafe_code)]
 
 use std::fmt::Write as _;
@@ -103,15 +106,17 @@ const WAYS: [(&str, &[&str]); 3] = [
 ];
 
 fn main() -> ExitCode {
-    let rounds = match std::env::args().nth(1).map(|rounds| rounds.parse()) {
-        None => 5,
-        Some(Ok(rounds)) if rounds > 0 => rounds,
+    let argument = std::env::args().nth(1);
+    let done = match argument.as_deref().map(|argument| (argument, argument.parse())) {
+        None => run(5),
+        Some(("count", _)) => count(),
+        Some((_, Ok(rounds))) if rounds > 0 => run(rounds),
         Some(_) => {
-            eprintln!("usage: compile_time [<rounds>]");
+            eprintln!("usage: compile_time [<rounds>|count]");
             return ExitCode::FAILURE;
         }
     };
-    match run(rounds) {
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(problem) => {
             eprintln!("{problem}");
@@ -120,10 +125,16 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(rounds: usize) -> Result<(), String> {
+/// The crate of serial loops and that of marked ones.
+fn prepare_both() -> Result<(PathBuf, PathBuf), String> {
     let target = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/compile_time");
     let serial = prepare(&target, "serial", &source(false))?;
     let marked = prepare(&target, "marked", &source(true))?;
+    Ok((serial, marked))
+}
+
+fn run(rounds: usize) -> Result<(), String> {
+    let (serial, marked) = prepare_both()?;
     println!("| {LOOPS} loops | serial | marked | times |\n| --- | ---: | ---: | ---: |");
     for (name, arguments) in WAYS {
         let (mut of_serial, mut of_marked) = (Vec::new(), Vec::new());
@@ -147,6 +158,47 @@ fn run(rounds: usize) -> Result<(), String> {
     let each = of_marked.saturating_sub(of_serial).as_secs_f64() * 1e6 / LOOPS as f64;
     println!("\nThe macro itself takes {each:.0} us for a loop.");
     Ok(())
+}
+
+fn count() -> Result<(), String> {
+    let (serial, marked) = prepare_both()?;
+    println!(
+        "| {LOOPS} loops | serial | marked | for a marked loop |\n| --- | ---: | ---: | ---: |"
+    );
+    for (name, arguments) in [("debug", &[][..]), ("release", &["--release"])] {
+        let (serial, marked) =
+            (given_to_llvm(&serial, arguments)?, given_to_llvm(&marked, arguments)?);
+        let rows = [("functions", serial.0, marked.0), ("lines for LLVM", serial.1, marked.1)];
+        for (what, serial, marked) in rows {
+            let each = marked as f64 / LOOPS as f64;
+            println!("| {name}: {what} | {serial} | {marked} | {each:.0} |");
+        }
+    }
+    Ok(())
+}
+
+/// How many functions the compiler gives to LLVM for a crate, and how many lines of code they have.
+fn given_to_llvm(folder: &Path, arguments: &[&str]) -> Result<(usize, usize), String> {
+    let code = folder.join("../code.ll");
+    let emit = format!("--emit=llvm-ir={}", code.display());
+    let mut all = vec!["rustc"];
+    all.extend(arguments);
+    all.extend(["--", &emit, "-Cno-prepopulate-passes", "-Ccodegen-units=1", "-Cdebuginfo=0"]);
+    touch(folder)?;
+    cargo(folder, &all)?;
+    let code = fs::read_to_string(&code)
+        .map_err(|error| format!("{} cannot be read: {error}", code.display()))?;
+    let (mut functions, mut lines, mut within) = (0, 0, false);
+    for line in code.lines().map(str::trim_end).filter(|line| !line.is_empty()) {
+        if line.starts_with("define ") {
+            (functions, within) = (functions + 1, true);
+        } else if line == "}" {
+            within = false;
+        } else if within && !line.starts_with(';') {
+            lines += 1;
+        }
+    }
+    Ok((functions, lines))
 }
 
 /// The source of a crate.
