@@ -88,7 +88,7 @@ impl<'a, S, Part> Loop<'a, S, Part> {
     where
         S: ParallelSource,
     {
-        self.map(|inner| inner.grain(grain as u64))
+        self.map(|inner| inner.grain(grain))
     }
 
     /// `threads = ..`
