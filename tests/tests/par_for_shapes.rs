@@ -705,7 +705,7 @@ fn in_jobs(x: &[u64], y: &mut [u64], most: &mut u64) -> u64 {
 
 #[test]
 fn marked_loops_in_jobs() {
-    let (x, mut y, mut most) = (Vec::from_iter(0..100), vec![1; 100], 0);
+    let (x, mut y, mut most) = ((0..100).collect::<Vec<_>>(), vec![1; 100], 0);
     assert_eq!(in_jobs(&x, &mut y, &mut most), 3 * 4950);
     assert!(y.iter().zip(&x).all(|(y, x)| *y == x + 1));
     assert_eq!(most, 9);
