@@ -20,7 +20,7 @@ const SCHEDULES: [Schedule; 11] = [
 
 const LOCALITIES: [Locality; 3] = [Locality::Llc, Locality::Node, Locality::Flat];
 
-fn each_once(pool: &Pool, schedule: Schedule, locality: Locality, grain: u64, len: usize) {
+fn each_once(pool: &Pool, schedule: Schedule, locality: Locality, grain: usize, len: usize) {
     let counts: Vec<AtomicU32> = (0..len).map(|_| AtomicU32::new(0)).collect();
     locsteal::range(0..len).pool(pool).schedule(schedule).locality(locality).grain(grain).for_each(
         |i| {
@@ -45,7 +45,7 @@ fn every_schedule_locality_width_and_length() {
                 for len in around_the_edges {
                     each_once(&pool, schedule, locality, 0, len);
                 }
-                for grain in [1, 2, 7, 100, u64::MAX] {
+                for grain in [1, 2, 7, 100, usize::MAX] {
                     each_once(&pool, schedule, locality, grain, 130);
                 }
             }

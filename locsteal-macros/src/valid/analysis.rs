@@ -199,6 +199,8 @@ impl Analysis<'_> {
         self.cx.end_round();
         let along_rows = if joined > 0 { self.serial.pop() } else { None };
         let Some(active) = self.active.pop() else { return };
+        let Active { clauses, given_away, index: own_index, .. } = &active;
+        self.report_unused(clauses, &expr.body, given_away, own_index.as_ref());
         let arrays::Judged { owned, reads } = arrays::judge(&active, depth, self.report);
         if let Some(serial) = along_rows {
             self.facts.rows.insert(serial.number(), serial.reads(&owned));

@@ -1,12 +1,15 @@
 //! The clauses of a loop: which of its function's it takes over, and which of them contradict each other.
 
+use std::collections::HashSet;
+
 use proc_macro2::Ident;
 use quote::ToTokens;
-use syn::ExprForLoop;
+use syn::{Block, ExprForLoop};
 
 use super::analysis::Analysis;
 use super::macros;
 use crate::attr::{Clauses, Reduce};
+use crate::report::nearest;
 
 impl Analysis<'_> {
     pub(super) fn clauses_of(&self, mark: usize, expr: &ExprForLoop) -> Clauses {
@@ -46,6 +49,53 @@ impl Analysis<'_> {
             }
         }
         clauses
+    }
+
+    /// Reports what `reduce` and `local` name and the body does not. `given_away`: what macros that cannot be looked into may
+    /// name by themselves.
+    pub(super) fn report_unused(
+        &mut self,
+        clauses: &Clauses,
+        body: &Block,
+        given_away: &HashSet<Ident>,
+        index: Option<&Ident>,
+    ) {
+        let mut names = macros::names(body.to_token_stream());
+        names.extend(given_away.iter().cloned());
+        // What has the index's name has been reported.
+        names.extend(index.cloned());
+        // Whatever a file holds, it stands in the body.
+        if names.iter().any(|name| name == "include") {
+            return;
+        }
+        for reduce in &clauses.reduce {
+            let group = reduce.group.iter().any(|place| names.contains(&place.root));
+            if group || names.contains(&reduce.place.root) {
+                continue;
+            }
+            let variables: Vec<String> = names
+                .iter()
+                .filter(|name| self.cx.find(name).is_some())
+                .map(ToString::to_string)
+                .collect();
+            let place = &reduce.place;
+            let what = format_args!("the loop does not use `{place}`");
+            let meant = nearest(&place.root.to_string(), variables.iter().map(String::as_str));
+            match meant.filter(|_| place.is_name()) {
+                Some(meant) => {
+                    let help = format_args!("did you mean `{meant}`?");
+                    self.report.error(&reduce.expr, what, help);
+                }
+                None => self.report.error(&reduce.expr, what, "leave it out of `reduce(..)`"),
+            }
+        }
+        for local in clauses.local.iter().filter(|local| !names.contains(&local.name)) {
+            self.report.error(
+                &local.name,
+                format_args!("the loop does not use `{}`", local.name),
+                "leave it out of `local(..)`",
+            );
+        }
     }
 
     pub(super) fn check_clauses(&mut self, clauses: &Clauses, index: Option<&Ident>) {

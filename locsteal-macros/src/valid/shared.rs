@@ -228,7 +228,8 @@ fn shared_element(
             index,
             format_args!("every iteration would write `{element}`, for each `{j}`"),
             format_args!(
-                "accumulate with `reduce(+: {name})`, or let iteration `{i}` own `m` elements with `own({name}.chunks(m))`"
+                "exchange the loops, so that iteration `{j}` owns `{name}[{j}]`, accumulate with `reduce(+: {name})`, or let iteration \
+                 `{i}` own `m` elements with `own({name}.chunks(m))`"
             ),
         ),
         Some(Kind::Other(Why::Outer(outer))) => report.error(

@@ -146,8 +146,8 @@ impl<'a, S: ParallelSource> Loop<'a, S> {
     /// The smallest number of iterations that is worth handing over to another participant; 0, the default, leaves the choice to
     /// the pool.
     #[inline]
-    pub fn grain(mut self, iterations: u64) -> Self {
-        self.plan.grain = iterations;
+    pub fn grain(mut self, iterations: usize) -> Self {
+        self.plan.grain = iterations as u64;
         self
     }
 

@@ -98,7 +98,7 @@ impl Stage<'_> {
                 .pool(self.pool)
                 .schedule(Schedule::Steal)
                 .locality(self.locality)
-                .grain(self.grain as u64)
+                .grain(self.grain)
                 .for_each_chunk(|chunk| director.take(&chunk));
             directing.join().unwrap_or_else(|panic| resume_unwind(panic));
         });
