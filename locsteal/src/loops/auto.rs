@@ -391,16 +391,18 @@ impl Memory {
         if Lesson::is_settled_on_serial(word) && !is_drawn((word >> 50) as u8 & 15, lot) {
             return Decision { choice: Choice::Serial, measured: false, left: false };
         }
-        Self::decide_by(word, len, busy(), lot)
+        Self::decide_by(word, len, busy, lot)
     }
 
-    fn decide_by(word: u64, len: u64, busy: bool, lot: u32) -> Decision {
+    fn decide_by(word: u64, len: u64, busy: impl FnOnce() -> bool, lot: u32) -> Decision {
         let lesson = Lesson::unpack(word);
         let left = lesson.left;
-        if busy && lesson.is_small(len) {
+        // Whether others are busy is seen from lines that they write: it is asked last.
+        if lesson.is_small(len) && busy() {
             // The others would come late, if at all; and it would learn nothing of what they could do for this one. What is
-            // small when shared may be long by itself: that is found out first.
-            let measured = lesson.known(Choice::Serial).is_none();
+            // small when shared may be long by itself: that is found out first, and now and then again.
+            let unknown = lesson.known(Choice::Serial).is_none();
+            let measured = unknown || lesson.suspect || is_drawn(lesson.stage.max(SETTLED), lot);
             return Decision { choice: Choice::Serial, measured, left };
         }
         if lesson.is_due(lot) {

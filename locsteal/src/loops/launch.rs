@@ -263,7 +263,7 @@ impl Plan<'_> {
     }
 
     pub(crate) fn shape(&self, len: u64, width: usize) -> Shape {
-        let deal = Deal::new(len, self.unit, width).from_front(self.may_be_left);
+        let deal = Deal::new(len, self.unit, width).dealt_from_front(self.may_be_left);
         let in_units = |n: u64| u32::try_from(deal.in_units(n.max(1))).unwrap_or(u32::MAX);
         let kind = match self.schedule {
             Schedule::Static => Kind::Static,

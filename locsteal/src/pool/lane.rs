@@ -78,7 +78,7 @@ pub(crate) struct Notice {
     pub(crate) kind: Kind,
     pub(crate) grain: u32,
     pub(crate) locality: Locality,
-    /// [See](crate::sched::Deal::from_front).
+    /// [See](crate::sched::Deal::dealt_from_front).
     pub(crate) from_front: bool,
     /// The seat that the caller sits in.
     pub(crate) caller: u16,

@@ -123,7 +123,7 @@ impl<'a> Ticket<'a> {
         let view = View {
             board: &lane.board,
             orders: shared.seats.orders(),
-            deal: Deal::new(len, unit, epoch.width()).from_front(from_front),
+            deal: Deal::new(len, unit, epoch.width()).dealt_from_front(from_front),
             kind,
             locality,
             grain,

@@ -58,7 +58,7 @@ impl Deal {
 
     /// Deals from the front, if told so: for loops that may be left, of which only what lies in front may have to be run. The caller is
     /// there at once.
-    pub(crate) fn from_front(self, from_front: bool) -> Self {
+    pub(crate) fn dealt_from_front(self, from_front: bool) -> Self {
         Self { from_front, ..self }
     }
 
@@ -84,7 +84,7 @@ impl Deal {
         if block == self.width { edge } else { edge & !(self.edge - 1) }
     }
 
-    /// The block of `seat`, in units: the first seat has the last one, and so on, unless dealt [from the front](Self::from_front). Blocks differ in length by at most one unit, or by what
+    /// The block of `seat`, in units: the first seat has the last one, and so on, unless dealt [from the front](Self::dealt_from_front). Blocks differ in length by at most one unit, or by what
     /// it takes to have them begin at multiples of [`EDGES`].
     ///
     /// From the back, because a processor that has streamed through a block fetches the first lines of the next one as well, and
@@ -154,7 +154,7 @@ mod tests {
             for unit in [0, 1, 3, 64] {
                 for width in [1, 2, 3, 7, 8, 64] {
                     for from_front in [false, true] {
-                        let deal = Deal::new(len, unit, width).from_front(from_front);
+                        let deal = Deal::new(len, unit, width).dealt_from_front(from_front);
                         let mut next = 0;
                         let (mut least, mut most) = (u32::MAX, 0);
                         for at in 0..width {

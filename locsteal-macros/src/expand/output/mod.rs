@@ -49,7 +49,10 @@ impl Output<'_> {
         };
         let site = self.site();
         let source = self.source();
-        let clauses = clauses(&facts.clauses, hidden, span);
+        let mut clauses = clauses(&facts.clauses, hidden, span);
+        if facts.leaves {
+            clauses.extend(quote_spanned!(span=> .leaving()));
+        }
         let launched = names.name("launched");
         let finished = names.name("finished");
         let owns = self.owns();

@@ -17,7 +17,7 @@ use super::drive::Finished;
 use super::equals::{AnyOrder, Order};
 use super::fill::Fill;
 use super::frame::Frame;
-use super::leave::{Ended, can_leave};
+use super::leave::Ended;
 use super::tracker::{Tracker, Turn};
 use crate::ahead::Ahead;
 use crate::loops::auto::Decision;
@@ -223,9 +223,8 @@ fn run_in_any_order<L, R: Sums, E: Send>(
     decided: Option<Decision>,
 ) -> Result<Finished<E, R>, Payload> {
     let mut finished = Finished { left: None, sums: None };
-    let ended = clauses.segments(decided, Ahead::of(chunks), can_leave::<E>()).drive(
-        chunks.length(),
-        &mut |launch| {
+    let ended =
+        clauses.segments(decided, Ahead::of(chunks)).drive(chunks.length(), &mut |launch| {
             let (partials, left) = (Partials::new(), Lowest::new());
             let run = launch.run(|turns| {
                 let Some(mut positions) = turns.next() else { return };
@@ -250,8 +249,7 @@ fn run_in_any_order<L, R: Sums, E: Send>(
                     Err(payload)
                 }
             }
-        },
-    );
+        });
     finished.unless(ended)
 }
 
@@ -261,23 +259,18 @@ fn run_in_order<L, R: Sums, E: Send>(
     clauses: Clauses<'_>,
 ) -> Result<Finished<E, R>, Payload> {
     let mut finished = Finished { left: None, sums: None };
-    let ended = clauses.segments(None, Ahead::of(chunks), can_leave::<E>()).drive(
-        chunks.length(),
-        &mut |launch| {
-            let (leaves, left) = (Leaves::new(launch.length()), Lowest::new());
-            let launch = launch.unit(leaves.unit());
-            match launch.run(|turns| run_leaves(chunks, turns, &leaves, &left)) {
-                Ok(exit) => {
-                    Ok(finished.segment_ended(leaves.into_total(exit, R::merge), exit, left))
-                }
-                Err(payload) => {
-                    drop_quietly(leaves);
-                    drop_quietly(left);
-                    Err(payload)
-                }
+    let ended = clauses.segments(None, Ahead::of(chunks)).drive(chunks.length(), &mut |launch| {
+        let (leaves, left) = (Leaves::new(launch.length()), Lowest::new());
+        let launch = launch.unit(leaves.unit());
+        match launch.run(|turns| run_leaves(chunks, turns, &leaves, &left)) {
+            Ok(exit) => Ok(finished.segment_ended(leaves.into_total(exit, R::merge), exit, left)),
+            Err(payload) => {
+                drop_quietly(leaves);
+                drop_quietly(left);
+                Err(payload)
             }
-        },
-    );
+        }
+    });
     finished.unless(ended)
 }
 

@@ -21,6 +21,7 @@ pub(super) struct Clauses<'a> {
     pub(super) pool: Option<&'a Pool>,
     pub(super) progress: Option<&'a dyn Progress>,
     pub(super) report: Option<&'a mut Stats>,
+    pub(super) may_be_left: bool,
 }
 
 impl<'a> Clauses<'a> {
@@ -35,6 +36,7 @@ impl<'a> Clauses<'a> {
             pool: None,
             progress: None,
             report: None,
+            may_be_left: false,
         }
     }
 
@@ -52,13 +54,9 @@ impl<'a> Clauses<'a> {
     }
 
     /// A launch, of which every participant will need what is `ahead`.
-    pub(super) fn segments(
-        self,
-        decided: Option<Decision>,
-        ahead: Ahead,
-        may_be_left: bool,
-    ) -> Segments<'a> {
-        let Self { site, schedule, locality, grain, threads, pool, progress, report } = self;
+    pub(super) fn segments(self, decided: Option<Decision>, ahead: Ahead) -> Segments<'a> {
+        let Self { may_be_left, site, schedule, locality, grain, threads, pool, progress, report } =
+            self;
         let label = Label::Name(site.label());
         let plan = Plan {
             schedule,

@@ -79,6 +79,15 @@ impl<'a, S, Part> Loop<'a, S, Part> {
         Self { clauses: Clauses { locality, ..self.clauses }, ..self }
     }
 
+    /// The body may leave the loop.
+    #[inline]
+    pub fn leaving(self) -> Self
+    where
+        S: ParallelSource,
+    {
+        Self { clauses: Clauses { may_be_left: true, ..self.clauses }, ..self }
+    }
+
     /// `grain = ..`
     #[inline]
     pub fn grain(self, grain: usize) -> Self

@@ -17,14 +17,6 @@ pub enum Ended<E> {
 /// The exits of a loop that has none.
 pub type Never = Infallible;
 
-/// Whether there is any way to leave a loop that is left with an `E`.
-pub(super) const fn can_leave<E>() -> bool {
-    // Of a type without values, `None` is the only one.
-    size_of::<Option<E>>() > 0
-}
-
-const _: () = assert!(!can_leave::<Never>() && can_leave::<()>());
-
 /// One way to leave a loop, or another.
 pub enum Or<A, B> {
     /// The first.
