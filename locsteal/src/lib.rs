@@ -15,10 +15,12 @@
 #[doc(hidden)]
 pub mod __simulator;
 mod affinity;
+mod ahead;
 mod clock;
 mod grown;
 mod jobs;
 mod loops;
+mod panics;
 mod pool;
 mod sched;
 mod stats;

@@ -12,13 +12,18 @@ pub(crate) use std::sync::{
     atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, fence},
 };
 #[cfg(not(loom))]
-pub(crate) use std::{hint::spin_loop, sync::Mutex, sync::atomic::Ordering, thread::yield_now};
+pub(crate) use std::{
+    hint::spin_loop,
+    sync::atomic::Ordering,
+    sync::{Mutex, MutexGuard},
+    thread::yield_now,
+};
 
 #[cfg(loom)]
 pub(crate) use loom::{
     hint::spin_loop,
     sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering, fence},
-    sync::{Condvar, Mutex},
+    sync::{Condvar, Mutex, MutexGuard},
     thread::yield_now,
 };
 

@@ -1,8 +1,10 @@
 //! Breaks the rules of the scheduling core one at a time, and tells which tests notice.
 //!
-//! Works on a copy of the workspace in the target folder. Prints a table in Markdown and fails if a broken rule went
-//! unnoticed. Words given as arguments choose among the mutations: `R6` or any part of a description.
+//! Works on a copy of the workspace in the target folder. Each change is followed by the tests of the part of the runtime
+//! that was changed. Prints a table in Markdown and fails if a broken rule went unnoticed. Words given as arguments choose
+//! among the mutations: `R6` or any part of a description.
 
+mod launching;
 mod table;
 
 use std::fs;
@@ -12,10 +14,8 @@ use std::process::{Command, ExitCode, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
-use table::{MUTATIONS, Mutation};
+use table::Mutation;
 
-/// The tests under which a rule must not survive being broken.
-const TESTS: &str = "sched::";
 /// A broken rule may keep a loop from ending. The tests take about a second.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -25,7 +25,8 @@ fn main() -> ExitCode {
         words.is_empty()
             || words.iter().any(|word| mutation.rule == word || mutation.broken.contains(word))
     };
-    match run(MUTATIONS.iter().filter(chosen)) {
+    let chosen: Vec<&Mutation> = mutations().filter(chosen).collect();
+    match run(&chosen) {
         Ok(0) => ExitCode::SUCCESS,
         Ok(survivors) => {
             eprintln!("{survivors} broken rules went unnoticed: add a test for each");
@@ -38,15 +39,26 @@ fn main() -> ExitCode {
     }
 }
 
-fn run<'a>(mutations: impl Iterator<Item = &'a Mutation>) -> io::Result<usize> {
+fn mutations() -> impl Iterator<Item = &'static Mutation> {
+    table::MUTATIONS.iter().chain(launching::MUTATIONS)
+}
+
+fn run(mutations: &[&Mutation]) -> io::Result<usize> {
     let copy = Copy::of(&workspace())?;
     eprintln!("working on a copy in {}", copy.root.display());
-    match copy.test()? {
-        Verdict::Failed(tests) if tests.is_empty() => {}
-        Verdict::Failed(tests) => {
-            return fail(format!("tests fail unbroken: {}", tests.join(", ")));
+    let mut parts: Vec<String> = mutations.iter().map(|mutation| mutation.tests()).collect();
+    parts.sort_unstable();
+    parts.dedup();
+    for part in parts {
+        match copy.test(&part)? {
+            Verdict::Failed(tests) if tests.is_empty() => {}
+            Verdict::Failed(tests) => {
+                return fail(format!("tests fail unbroken: {}", tests.join(", ")));
+            }
+            Verdict::DoesNotBuild(messages) => {
+                return fail(format!("it does not build:\n{messages}"));
+            }
         }
-        Verdict::DoesNotBuild(messages) => return fail(format!("it does not build:\n{messages}")),
     }
     println!("| rule | how it was broken | which tests failed |\n| --- | --- | --- |");
     let mut survivors = 0;
@@ -54,7 +66,7 @@ fn run<'a>(mutations: impl Iterator<Item = &'a Mutation>) -> io::Result<usize> {
         let path = copy.root.join(mutation.file);
         let original = fs::read_to_string(&path)?;
         fs::write(&path, mutation.apply(&original).or_else(fail)?)?;
-        let verdict = copy.test()?;
+        let verdict = copy.test(&mutation.tests())?;
         fs::write(&path, original)?;
         let found = match verdict {
             Verdict::DoesNotBuild(messages) => {
@@ -112,7 +124,8 @@ impl Copy {
         Ok(Self { root, target: base.join("target") })
     }
 
-    fn test(&self) -> io::Result<Verdict> {
+    /// Runs the tests whose names begin so.
+    fn test(&self, tests: &str) -> io::Result<Verdict> {
         let built = Command::new(env!("CARGO"))
             .args(["test", "--offline", "--no-run", "--quiet", "-p", "locsteal", "--lib"])
             .args(["--message-format", "json-render-diagnostics"])
@@ -127,22 +140,22 @@ impl Copy {
             return fail(format!("cargo named no test program: {messages}"));
         };
         let listed =
-            Command::new(&program).args([TESTS, "--list", "--format", "terse"]).output()?;
+            Command::new(&program).args([tests, "--list", "--format", "terse"]).output()?;
         let listed = String::from_utf8_lossy(&listed.stdout);
-        let passed = passed(&program)?;
+        let passed = passed(&program, tests)?;
         let failed = listed
             .lines()
             .filter_map(|line| line.strip_suffix(": test"))
             .filter(|test| !passed.iter().any(|passed| passed == test))
-            .map(|test| test.trim_start_matches(TESTS).trim_start_matches("rules_tests::").into());
+            .map(|test| test.trim_start_matches(tests).trim_start_matches("rules_tests::").into());
         Ok(Verdict::Failed(failed.collect()))
     }
 }
 
 /// The tests that passed, within the time that they have.
-fn passed(program: &Path) -> io::Result<Vec<String>> {
+fn passed(program: &Path, tests: &str) -> io::Result<Vec<String>> {
     let mut child = Command::new(program)
-        .arg(TESTS)
+        .arg(tests)
         .env("RUST_BACKTRACE", "0")
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
@@ -195,7 +208,7 @@ mod tests {
 
     #[test]
     fn every_mutation_can_be_made() {
-        for mutation in MUTATIONS {
+        for mutation in mutations() {
             let source = fs::read_to_string(workspace().join(mutation.file)).unwrap();
             let broken = mutation.apply(&source).unwrap();
             assert_ne!(broken, source, "{}", mutation.broken);
@@ -203,9 +216,18 @@ mod tests {
     }
 
     #[test]
+    fn a_mutation_is_followed_by_the_tests_of_its_part() {
+        let tests = |rule| mutations().find(|mutation| mutation.rule == rule).unwrap().tests();
+        assert_eq!([tests("R1"), tests("hold"), tests("auto")], ["sched::", "pool::", "loops::"]);
+    }
+
+    #[test]
     fn every_rule_of_the_core_is_broken_at_least_once() {
-        for rule in ["R1", "R2", "R5", "R6", "R7", "R8", "R9", "R10", "R11", "R12"] {
-            assert!(MUTATIONS.iter().any(|mutation| mutation.rule == rule), "{rule}");
+        for rule in [
+            "R1", "R2", "R5", "R6", "R7", "R8", "R9", "R10", "R11", "R12", "edges", "growth",
+            "grace", "hold", "crowd", "inside", "auto",
+        ] {
+            assert!(mutations().any(|mutation| mutation.rule == rule), "{rule}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The rules, and how each is broken.
+//! The rules of the step function and its shared state, and how each is broken. Those of launching stand in `launching.rs`.
 
 /// A change of the source that breaks a rule.
 pub(crate) struct Mutation {
@@ -6,11 +6,17 @@ pub(crate) struct Mutation {
     pub(crate) broken: &'static str,
     pub(crate) file: &'static str,
     /// Stands in the file exactly once.
-    from: &'static str,
-    to: &'static str,
+    pub(crate) from: &'static str,
+    pub(crate) to: &'static str,
 }
 
 impl Mutation {
+    /// The tests under which it must not survive, by what their names begin with: those of the runtime's part that is broken.
+    pub(crate) fn tests(&self) -> String {
+        let inside = self.file.trim_start_matches("locsteal/src/");
+        inside.split('/').next().map_or_else(String::new, |part| format!("{part}::"))
+    }
+
     /// The source with the rule broken.
     pub(crate) fn apply(&self, source: &str) -> Result<String, String> {
         match source.matches(self.from).count() {
@@ -29,6 +35,7 @@ const BOARD: &str = "locsteal/src/sched/board.rs";
 const ENDING: &str = "locsteal/src/sched/ending.rs";
 const LOOK: &str = "locsteal/src/sched/look.rs";
 const PARTITION: &str = "locsteal/src/sched/partition.rs";
+const PRESENCE: &str = "locsteal/src/sched/presence.rs";
 const RULES: &str = "locsteal/src/sched/rules.rs";
 const STEP: &str = "locsteal/src/sched/step.rs";
 const VICTIMS: &str = "locsteal/src/sched/victims.rs";
@@ -82,6 +89,34 @@ pub(crate) const MUTATIONS: &[Mutation] = &[
         file: STEP,
         from: "if !presence.claim(seen, view.generation, Phase::Shut) {\n                        continue;\n                    }",
         to: "",
+    },
+    Mutation {
+        rule: "R2",
+        broken: "a seat that a later loop uses may still be entered for an earlier one",
+        file: PRESENCE,
+        from: "if over { Some(Phase::Shut) } else { None }",
+        to: "if over && false { Some(Phase::Shut) } else { None }",
+    },
+    Mutation {
+        rule: "R2",
+        broken: "who has left an earlier loop counts as having left this one",
+        file: PRESENCE,
+        from: "self.0.load(Ordering::Acquire) == Self::word(generation, Self::LEFT)",
+        to: "self.0.load(Ordering::Acquire) & 3 == Self::LEFT && generation.0 > 0",
+    },
+    Mutation {
+        rule: "R2",
+        broken: "who leaves does not tell that the caller sleeps",
+        file: PRESENCE,
+        from: "was == Self::word(generation, Self::AWAITED)",
+        to: "was == Self::word(generation, Self::LEFT)",
+    },
+    Mutation {
+        rule: "R2",
+        broken: "the caller goes to sleep for one who has left",
+        file: PRESENCE,
+        from: "seen != Self::word(generation, Self::LEFT)",
+        to: "seen != Self::word(generation.next(), Self::LEFT)",
     },
     Mutation {
         rule: "R5",
@@ -362,5 +397,96 @@ pub(crate) const MUTATIONS: &[Mutation] = &[
         file: BOARD,
         from: "                seat.block.set(Span::EMPTY);",
         to: "                let _ = seat;",
+    },
+    Mutation {
+        rule: "edges",
+        broken: "long blocks begin anywhere",
+        file: PARTITION,
+        from: "edge & !(self.edge - 1)",
+        to: "edge",
+    },
+    Mutation {
+        rule: "edges",
+        broken: "long blocks begin at edges of cache lines, not of pairs of them",
+        file: PARTITION,
+        from: "(1024, 16)",
+        to: "(1024, 8)",
+    },
+    Mutation {
+        rule: "edges",
+        broken: "the longest blocks do not begin at pages",
+        file: PARTITION,
+        from: "(131_072, 512)",
+        to: "(131_072, 16)",
+    },
+    Mutation {
+        rule: "edges",
+        broken: "short blocks give much of themselves for an edge",
+        file: PARTITION,
+        from: "(256, 8)",
+        to: "(64, 8)",
+    },
+    Mutation {
+        rule: "edges",
+        broken: "what an edge gives to a neighbour does not count as its own",
+        file: PARTITION,
+        from: "let moved = next < self.width && unit >= self.edge(next);",
+        to: "let moved = next < self.width && unit >= self.edge(next) && self.len == 0;",
+    },
+    Mutation {
+        rule: "edges",
+        broken: "long chunks begin anywhere",
+        file: BLOCK,
+        from: "_ => unit & !15,",
+        to: "_ => unit,",
+    },
+    Mutation {
+        rule: "edges",
+        broken: "long chunks of a shared counter begin anywhere",
+        file: STEP,
+        from: "to_edge(taken, (left / share).max(view.grain))",
+        to: "to_edge(taken, 0).max((left / share).max(view.grain))",
+    },
+    Mutation {
+        rule: "edges",
+        broken: "long growing chunks begin anywhere",
+        file: STEP,
+        from: "to_edge(taken, grown.min(left / share).max(view.grain))",
+        to: "to_edge(taken, 0).max(grown.min(left / share).max(view.grain))",
+    },
+    Mutation {
+        rule: "growth",
+        broken: "loops that may be left anywhere begin with large chunks",
+        file: STEP,
+        from: "grown.min(left / share).max(view.grain)",
+        to: "grown.max(left / share).max(view.grain)",
+    },
+    Mutation {
+        rule: "growth",
+        broken: "growing chunks do not become small again at the end",
+        file: STEP,
+        from: "grown.min(left / share).max(view.grain)",
+        to: "grown.max(view.grain)",
+    },
+    Mutation {
+        rule: "growth",
+        broken: "growing chunks are no larger than the grain",
+        file: STEP,
+        from: "grown.min(left / share).max(view.grain)",
+        to: "grown.min(0).max(view.grain)",
+    },
+    Mutation {
+        rule: "grace",
+        broken: "the caller looks at others as soon as it is done",
+        file: STEP,
+        from: "if self.grace > 0 {",
+        to: "if self.grace > view.grace {",
+    },
+    Mutation {
+        rule: "grace",
+        broken: "the caller does not notice in its patience that the others are done",
+        file: STEP,
+        from: "            let Some(inside) = self.first_inside(view) else {\n                return Step::Leave;\n            };",
+        to: "            let Some(inside) = self.first_inside(view).or(Some(view.deal.width() - 1)) else {\n                return Step::Leave;\n            };",
     },
 ];

@@ -221,3 +221,36 @@ fn pin_to(cpu: usize) {
     let result = unsafe { libc::sched_setaffinity(0, size_of_val(&words), words.as_ptr().cast()) };
     assert_eq!(result, 0);
 }
+
+/// A panic hook is code of users, which runs on whatever thread has panicked, in the middle of a loop or a job.
+#[test]
+fn panic_hooks_launch_loops_and_spawn_jobs() {
+    if !is_inner() {
+        let output = run_again("panic_hooks_launch_loops_and_spawn_jobs", &[(INNER, "1")]);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        return;
+    }
+    static HOOKED: AtomicU64 = AtomicU64::new(0);
+    let pool: &Pool = Box::leak(Box::new(Pool::builder().threads(3).build().unwrap()));
+    let hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |_| {
+        let job = pool.spawn_near(|| 1);
+        HOOKED.fetch_add(sum_on(pool, 1000) / 499_500 * job.join(), Relaxed);
+    }));
+    for round in 1..=50 {
+        let barrier = std::sync::Barrier::new(3);
+        let caught = std::panic::catch_unwind(|| {
+            let begun = locsteal::range(0..3).pool(pool);
+            begun.schedule(locsteal::Schedule::DynamicChunk(1)).for_each(|i| {
+                barrier.wait();
+                assert!(i != 1, "on purpose");
+            });
+        });
+        let job = pool.spawn_near(|| panic!("on purpose"));
+        let joined = std::panic::catch_unwind(|| job.join());
+        if (caught.is_err(), joined.is_err(), HOOKED.load(Relaxed)) != (true, true, 2 * round) {
+            std::process::exit(1);
+        }
+    }
+    std::panic::set_hook(hook);
+}

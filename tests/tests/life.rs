@@ -3,10 +3,10 @@
 
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::SeqCst};
-use std::sync::{Arc, Barrier};
+use std::sync::{Arc, Barrier, mpsc};
 use std::thread;
 
-use locsteal::{BuildError, Placement, Pool, Schedule, Topology};
+use locsteal::{BuildError, Placement, Policy, Pool, Schedule, Topology};
 use locsteal_tests::process::{
     affinity_of, own_affinity, run_again, run_time, threads_named, until_asleep,
 };
@@ -224,4 +224,47 @@ fn the_report_is_in_words() {
         Pool::builder().threads(3).placement(Placement::Free).topology(machine).build().unwrap();
     assert!(!off.locality().is_on());
     assert!(off.locality().to_string().contains("LOCSTEAL_PLACEMENT=llc"), "{}", off.locality());
+}
+
+/// A worker's thread is no worker any more once its pool is gone: a pool that a destructor makes, be it where the other one was in
+/// memory, is one like any other to it.
+#[test]
+fn a_thread_that_ends_is_no_worker_of_a_pool_that_is_made_then() {
+    struct Makes(mpsc::Sender<u64>);
+    impl Drop for Makes {
+        fn drop(&mut self) {
+            let pool = Pool::builder().threads(2).build().unwrap();
+            assert_eq!(sum_on(&pool, 1000), 499_500);
+            self.0.send(pool.stats().loops).unwrap();
+        }
+    }
+    thread_local! {
+        static MAKES: RefCell<Option<Makes>> = const { RefCell::new(None) };
+    }
+    if std::env::var_os("LOCSTEAL_TEST_INNER").is_none() {
+        let name = "a_thread_that_ends_is_no_worker_of_a_pool_that_is_made_then";
+        // Threads that share one arena get memory that another has just given back.
+        let output = run_again(name, &[("LOCSTEAL_TEST_INNER", "1"), ("MALLOC_ARENA_MAX", "1")]);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        return;
+    }
+    for _ in 0..20 {
+        let (tell, told) = mpsc::channel();
+        let pool = Arc::new(Pool::builder().threads(2).build().unwrap());
+        let meet = Arc::new(Barrier::new(3));
+        for _ in 0..2 {
+            let (tell, meet, pool) = (tell.clone(), Arc::clone(&meet), Arc::clone(&pool));
+            drop(locsteal::job().pool(&Arc::clone(&pool)).policy(Policy::Offload).spawn(
+                move || {
+                    meet.wait();
+                    MAKES.set(Some(Makes(tell)));
+                    // The second one ends the pool, from inside.
+                    drop(pool);
+                },
+            ));
+        }
+        drop((pool, tell));
+        meet.wait();
+        assert_eq!(told.iter().collect::<Vec<_>>(), [1, 1], "loops that were shared");
+    }
 }

@@ -213,7 +213,9 @@ fn seat_of_caller(pool: &Pool, cpu: usize) -> usize {
                 let _ = first.set(i);
             }
         });
-        first.into_inner().expect("the caller takes part") * pool.threads() / 100
+        let block = first.into_inner().expect("the caller takes part") * pool.threads() / 100;
+        // The first seat has the last block.
+        pool.threads() - 1 - block
     };
     std::thread::scope(|scope| scope.spawn(run).join()).unwrap()
 }

@@ -1,6 +1,7 @@
 //! What a reader sees: tables, plots, and the file that both are made from.
 
 mod crowd;
+mod demands;
 mod idle;
 #[cfg(feature = "plots")]
 mod plots;
@@ -15,6 +16,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 
 pub(crate) use crowd::show as show_crowd;
+use demands::{Demand, Verdict, demands};
 pub(crate) use idle::show as show_idle;
 pub(crate) use records::{Cell, Failure, Load, Missing, Peer, Record, Run, read, write};
 use summary::LineSummary;
@@ -24,9 +26,6 @@ use table::Style;
 use crate::arm::Spread;
 use crate::lines::{Group, Line};
 use crate::peers::Entry;
-
-/// Above this share of other processes' load a line's figures are not to be trusted.
-const TOO_BUSY: f64 = 0.05;
 
 /// Prints the tables to standard output.
 pub(crate) fn print(summary: &Summary) {
@@ -38,9 +37,20 @@ pub(crate) fn print(summary: &Summary) {
         }
     }
     println!("\n{}", table::overview(summary, Style::Terminal));
+    for demand in demands(summary) {
+        println!("\n{}\n{}", outcome(&demand), demand.what);
+        println!("{}", table::of_demand(&demand, Style::Terminal));
+    }
     for missing in &summary.missing {
         println!("missing: {} ({})", missing.peer, missing.why);
     }
+}
+
+/// What is demanded, and on how many lines the run shows what of it.
+fn outcome(demand: &Demand) -> String {
+    let [holds, noise, fails] =
+        Verdict::ALL.map(|verdict| format!("{} on {}", verdict.words(), demand.count(verdict)));
+    format!("{}: {holds}, {noise} (median in bounds on {}), {fails}", demand.title, demand.likely())
 }
 
 /// Prints how single operations of `line` scatter.
@@ -60,16 +70,16 @@ fn notes(line: &LineSummary) -> Vec<String> {
     for failure in &line.failures {
         notes.push(format!("{} did not run it: {}", failure.peer, failure.why));
     }
-    if let Some(others) = line.others.filter(|others| *others > TOO_BUSY) {
+    if let Some(others) = line.others.filter(|_| line.is_disturbed()) {
         notes.push(format!(
             "other processes took {:.0} % of the machine meanwhile: do not trust these figures",
             100.0 * others
         ));
     }
-    if let Some(control) = line.control().filter(|arm| !arm.ratio.contains(1.0)) {
+    if let Some(noise) = line.noise() {
         notes.push(format!(
             "the base measured twice differs by {:+.1} %: smaller differences mean nothing here",
-            100.0 * (control.ratio.value - 1.0)
+            100.0 * noise
         ));
     }
     notes
@@ -96,6 +106,33 @@ fn save(path: &Path, content: &[u8]) -> Result<()> {
             .with_context(|| format!("{} cannot be made", folder.display()))?;
     }
     fs::write(path, content).with_context(|| format!("{} cannot be written", path.display()))
+}
+
+/// What locsteal is to keep, and whether it does; nothing if the run tells nothing of it.
+fn demands_of(summary: &Summary) -> String {
+    let demands = demands(summary);
+    if demands.is_empty() {
+        return String::new();
+    }
+    let mut text = format!(
+        "## What is to hold\n\nRatios are medians of paired ratios with 95 % intervals. *{}*: the whole interval keeps the bound. \
+         *{}*: the whole interval is beyond it. *{}*: the bound lies in the interval, or nearer to it than the base's two \
+         processes are to each other. *(disturbed)*: other processes took too much of the machine.\n\n",
+        Verdict::Holds.words(),
+        Verdict::Fails.words(),
+        Verdict::WithinNoise.words(),
+    );
+    for demand in demands {
+        // Writing to a string does not fail.
+        let _ = write!(
+            text,
+            "### {}\n\n{}\n\n{}\n\n",
+            outcome(&demand),
+            demand.what,
+            table::of_demand(&demand, Style::Markdown)
+        );
+    }
+    text
 }
 
 /// The page: where and how, the overview, then each group with its plot and tables.
@@ -127,6 +164,7 @@ fn page(summary: &Summary) -> String {
         page.push_str("![Every line and peer, as multiples of the fastest](overview.svg)\n\n");
     }
     let _ = write!(page, "{}\n\n", table::overview(summary, Style::Markdown));
+    page.push_str(&demands_of(summary));
     for group in Group::ALL {
         let lines: Vec<_> = summary.lines.iter().filter(|l| l.line.group == group).collect();
         if lines.is_empty() {

@@ -6,6 +6,9 @@ use super::records::{Cell, Failure, Load, Missing, Peer, Record, Run};
 use crate::lines::{Line, lines};
 use crate::stats::{Estimate, estimate, median, ratios};
 
+/// Above this share of other processes' load a line's figures are not to be trusted.
+const TOO_BUSY: f64 = 0.05;
+
 /// One arm on one line.
 #[derive(Clone, Debug)]
 pub(crate) struct Arm {
@@ -17,9 +20,16 @@ pub(crate) struct Arm {
     pub(crate) ratio: Estimate,
     /// CPUs kept busy (median over the batches); none where the arm's own time is not what is measured.
     pub(crate) cpus: Option<f64>,
+    /// Nanoseconds of each repetition, round by round.
+    pub(crate) ns: Vec<Vec<f64>>,
 }
 
 impl Arm {
+    /// Time as a multiple of another arm's, from those that were taken one shortly after the other.
+    pub(crate) fn against(&self, other: &Self) -> Option<Estimate> {
+        estimate(&ratios(&self.ns, &other.ns))
+    }
+
     pub(crate) fn label(&self) -> String {
         if self.control { format!("{} (again)", self.peer) } else { self.peer.clone() }
     }
@@ -61,6 +71,17 @@ impl LineSummary {
     /// The base's second process, whose ratio to the first is the noise of the line.
     pub(crate) fn control(&self) -> Option<&Arm> {
         self.arms.iter().find(|arm| arm.control)
+    }
+
+    /// By which share the base's two processes differ, if that is more than chance: smaller differences mean nothing.
+    pub(crate) fn noise(&self) -> Option<f64> {
+        let control = self.control().filter(|arm| !arm.ratio.contains(1.0))?;
+        Some(control.ratio.value - 1.0)
+    }
+
+    /// Whether other processes took so much of the machine that the figures are not to be trusted.
+    pub(crate) fn is_disturbed(&self) -> bool {
+        self.others.is_some_and(|others| others > TOO_BUSY)
     }
 
     /// The fastest library among those that `admit` lets in.
@@ -151,6 +172,7 @@ fn summarise(line: Line, base: &str, rounds: usize, records: &[&Record]) -> Line
                 time: estimate(&ns)?,
                 ratio: estimate(&ratios(&ns, &base))?,
                 cpus,
+                ns,
             })
         })
         .collect();

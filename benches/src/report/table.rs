@@ -2,6 +2,7 @@
 
 use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets};
 
+use super::demands::{Demand, Row, Verdict};
 use super::summary::{Arm, LineSummary, Summary};
 use crate::arm::{SHARES, Spread};
 use crate::peers::Entry;
@@ -92,9 +93,10 @@ pub(crate) fn overview(summary: &Summary, style: Style) -> Table {
         let ours = line.fastest(Arm::is_ours);
         let theirs = line.fastest(|arm| !arm.is_ours());
         let compared = match (ours, theirs) {
-            (Some(ours), Some(theirs)) => digits(ours.ratio.value / theirs.ratio.value),
-            _ => String::new(),
+            (Some(ours), Some(theirs)) => ours.against(theirs),
+            _ => None,
         };
+        let compared = compared.map_or_else(String::new, |ratio| digits(ratio.value));
         let noise = line
             .control()
             .map_or_else(String::new, |arm| format!("{:+.1} %", 100.0 * (arm.ratio.value - 1.0)));
@@ -111,6 +113,24 @@ pub(crate) fn overview(summary: &Summary, style: Style) -> Table {
             Cell::new(time_of(line.arm("floor"))),
             Cell::new(noise),
             Cell::new(line.others.map_or_else(String::new, |o| format!("{:.0} %", 100.0 * o))),
+        ]);
+    }
+    table
+}
+
+/// A demand, one row a line (or arm); what is not kept stands out.
+pub(crate) fn of_demand(demand: &Demand, style: Style) -> Table {
+    let ratio = format!("ratio [95 %], at most {}", demand.bound);
+    let mut table = style.table(&["line", "locsteal", "against", &ratio, "verdict"]);
+    for Row { line, ours, other, ratio, verdict, disturbed } in &demand.rows {
+        let arm = |(name, ns): &(String, f64)| Cell::new(format!("{name}: {}", time(*ns)));
+        let words = format!("{}{}", verdict.words(), if *disturbed { " (disturbed)" } else { "" });
+        table.add_row(vec![
+            Cell::new(line),
+            arm(ours),
+            arm(other),
+            Cell::new(with_interval(ratio)),
+            if *verdict == Verdict::Fails { style.strong(words) } else { Cell::new(words) },
         ]);
     }
     table

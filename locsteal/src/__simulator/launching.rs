@@ -8,7 +8,7 @@
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::affinity::{Layout, Placement, Seating};
+use crate::affinity::{Layout, Placement, Seating, mask};
 use crate::loops::{Entry, Participant, Plan, launch};
 use crate::pool::{Attendant, Pool, Seats, Shared};
 use crate::sched::{Locality, Schedule, Thief};
@@ -73,6 +73,8 @@ pub fn count(topology: &Topology, seats: usize, schedule: Schedule, asleep: bool
 }
 
 fn count_here(seats: Seats, schedule: Schedule, asleep: bool) -> Launch {
+    // A caller notes on which CPU it is, so this thread must stay where it is; where it cannot, one write more may be counted.
+    let _stays = mask::current_cpu().map(|cpu| mask::set(&[cpu].into_iter().collect()));
     let count = seats.count();
     let pool = Pool::unstaffed(seats);
     let shared = pool.shared();

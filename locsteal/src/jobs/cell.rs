@@ -9,9 +9,8 @@
 //! there is one owner at each time, and each hand-over is a release that the next owner acquires.
 #![allow(unsafe_code, reason = "type-erased jobs")]
 
-use std::any::Any;
 use std::marker::PhantomData;
-use std::mem::{ManuallyDrop, forget};
+use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
 use std::task::Waker;
@@ -23,13 +22,11 @@ use super::mailbox::Mailbox;
 use super::policy::Lesson;
 use super::scope::ScopeCore;
 use super::word::{Ended, Holder, Phase, Scoped, Waiter, Word};
+use crate::panics::{Payload, drop_quietly};
 use crate::pool::{Bell, Process};
 use crate::sync::{AtomicBool, AtomicU64, Memory, Ordering, SharedCell};
 
 pub(super) use claim::{Claim, TakenBack};
-
-/// What a panic carries.
-pub(super) type Payload = Box<dyn Any + Send>;
 
 /// What all jobs have in common, at the beginning of their memory.
 pub(super) struct Header {
@@ -389,8 +386,8 @@ impl Job {
             unsafe { (table.free)(job) };
         }
         if let Some(scope) = scope {
-            // SAFETY: the scope waits for this call.
-            unsafe { scope.as_ref() }.job_ended();
+            // SAFETY: the job is of that scope, was begun once, and has ended.
+            unsafe { ScopeCore::job_ended(scope) }
         }
     }
 
@@ -456,15 +453,5 @@ impl Header {
 
     fn times(&self) -> (u64, u64) {
         (self.started.load(Ordering::Relaxed), self.ended.load(Ordering::Relaxed))
-    }
-}
-
-/// Drops a value whose own drop may panic, where nobody could do anything about it.
-pub(super) fn drop_quietly<T>(value: T) {
-    if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(value))) {
-        // What that panic carries may panic in turn; then it is enough.
-        if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
-            forget(again);
-        }
     }
 }

@@ -146,6 +146,7 @@ impl Desk {
             job.run()
         };
         if ran {
+            self.queues.process().ends_in_child();
             shared.count_worker(seat, &Stats { jobs, jobs_pinned, ..Stats::default() });
         }
     }

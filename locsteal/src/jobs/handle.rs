@@ -8,10 +8,11 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::thread;
 
-use super::cell::{Claim, drop_quietly};
+use super::cell::Claim;
 use super::policy::Journey;
 use super::stack;
 use crate::clock::ticks;
+use crate::panics::drop_quietly;
 use crate::sync::{spin_loop, yield_now};
 
 /// A job's outcome, now or later.

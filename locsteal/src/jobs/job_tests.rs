@@ -445,7 +445,7 @@ fn long_scopes_keep_what_lives_alone() {
         for n in 0..20_000 {
             assert_eq!(offload(&pool).spawn_in(s, move || n).join(), n);
         }
-        assert!(s.core().listed() < 200, "{}", s.core().listed());
+        assert!(s.core().count_listed() < 200, "{}", s.core().count_listed());
     });
 }
 

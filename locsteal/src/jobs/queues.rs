@@ -100,6 +100,11 @@ impl Queues {
         self.courtesy = ticks;
     }
 
+    /// The one whose workers look here.
+    pub(super) fn process(&self) -> Process {
+        self.process
+    }
+
     fn id(&self) -> usize {
         std::ptr::from_ref(self).addr()
     }

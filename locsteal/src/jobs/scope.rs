@@ -1,15 +1,18 @@
 //! Scopes: jobs that may borrow what lives outside of them.
 //!
 //! The shape is that of `std::thread::scope`: the two lifetimes are the standard library's, and so is the reasoning.
+#![allow(unsafe_code, reason = "jobs know their scope by its address")]
 
 use std::fmt;
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::ptr::NonNull;
 
-use super::cell::{Job, Payload, drop_quietly};
+use super::cell::Job;
 use super::stack;
+use crate::panics::{Payload, drop_quietly};
 use crate::pool::{Bell, Process, lock};
-use crate::sync::{AtomicUsize, Memory, Mutex, Ordering, yield_now};
+use crate::sync::{AtomicUsize, Memory, Mutex, MutexGuard, Ordering, yield_now};
 
 /// Where jobs that borrow from `'env` are spawned; made by [`scope`].
 pub struct Scope<'scope, 'env: 'scope> {
@@ -53,7 +56,8 @@ where
 {
     let scope = Scope { core: ScopeCore::new(), own: PhantomData, env: PhantomData };
     let value = catch_unwind(AssertUnwindSafe(|| f(&scope)));
-    let panic = scope.core.end();
+    // It panics in the child of a fork alone, where nobody else uses the scope.
+    let panic = catch_unwind(AssertUnwindSafe(|| scope.core.end())).unwrap_or_else(Some);
     match (value, panic) {
         (Ok(value), None) => value,
         (Ok(value), Some(payload)) => {
@@ -128,7 +132,7 @@ impl ScopeCore {
     pub(super) fn list(&self, job: Job) {
         let mut over = Vec::new();
         {
-            let mut listed = lock(&self.jobs);
+            let mut listed = self.listed();
             let Listed { jobs, in_hand } = &mut *listed;
             if jobs.len() == jobs.capacity() {
                 let held = |job: &Job| in_hand.as_ref().is_some_and(|in_hand| in_hand.is(job));
@@ -147,17 +151,30 @@ impl ScopeCore {
         }
     }
 
-    /// A job that was counted has ended. The scope may be gone when this returns.
-    pub(super) fn job_ended(&self) {
+    /// A job that was counted has ended. The scope may be gone before this returns.
+    ///
+    /// Nothing of the scope is touched after the access that lets its owner go: where the owner does not sleep, that is
+    /// the subtraction; where it does, it stays until the zero is stored, so the bell is there to be rung to the end. The
+    /// scope comes as an address, and only the fields that are used are referred to: a parameter `&self` would say that
+    /// all of the scope is there until this function returns, and it may be gone before.
+    ///
+    /// # Safety
+    ///
+    /// The caller is a counted job of the scope, and this is the only call for it.
+    pub(super) unsafe fn job_ended(scope: NonNull<Self>) {
+        let scope = scope.as_ptr();
+        // SAFETY: the job is counted, so the owner stays at least until the subtraction below. The references are no
+        // parameters, and are used no longer than said above.
+        let (live, bell, memory) = unsafe { (&(*scope).live, &(*scope).bell, &(*scope).memory) };
+        memory.used();
         // Release: pairs with the acquire in `end`, so that the owner sees all that the job did. Acquire: for the
         // store below, which must not come to others before what they did.
-        self.memory.used();
-        if self.live.fetch_sub(ONE, Ordering::AcqRel) == ONE | ASLEEP {
+        if live.fetch_sub(ONE, Ordering::AcqRel) == ONE | ASLEEP {
             // The owner stays until the store, which is the last access here.
-            self.bell.ring();
-            self.memory.used();
+            bell.ring();
+            memory.used();
             // Release: as above; what earlier jobs released is acquired above.
-            self.live.store(0, Ordering::Release);
+            live.store(0, Ordering::Release);
         }
     }
 
@@ -189,7 +206,7 @@ impl ScopeCore {
             }
         }
         self.memory.ends();
-        let jobs = std::mem::take(&mut lock(&self.jobs).jobs);
+        let jobs = std::mem::take(&mut self.listed().jobs);
         let mut first = None;
         for panic in jobs.into_iter().filter_map(Job::leave_scope) {
             match first {
@@ -204,15 +221,6 @@ impl ScopeCore {
     /// parent never end here, nor do they touch what they have borrowed.
     #[cold]
     fn end_in_child(&self) {
-        // A thread of the parent may have held the lock, and the list may be in between. Then there may be unstarted jobs
-        // that handles could still run, so that the scope must not be left, in whichever way.
-        if self.jobs.try_lock().is_err() {
-            eprintln!(
-                "locsteal: this process is the child of a fork that was made inside of a scope while another thread \
-                 spawned a job in it, so the scope cannot end here. Fork outside of scopes"
-            );
-            std::process::abort();
-        }
         self.run_unstarted();
         assert!(
             self.live.load(Ordering::Relaxed) == 0,
@@ -245,12 +253,33 @@ impl ScopeCore {
     }
 
     #[cfg(all(test, not(loom)))]
-    pub(super) fn listed(&self) -> usize {
-        lock(&self.jobs).jobs.len()
+    pub(super) fn count_listed(&self) -> usize {
+        self.listed().jobs.len()
+    }
+
+    /// The list.
+    fn listed(&self) -> MutexGuard<'_, Listed> {
+        if !self.process.is_this() {
+            self.look_whether_the_list_can_be_had();
+        }
+        lock(&self.jobs)
+    }
+
+    /// In the child of a fork a thread of the parent may have held the lock, and the list may be in between. Then there may be
+    /// unstarted jobs that handles could still run, so that the scope must not be left, in whichever way.
+    #[cold]
+    fn look_whether_the_list_can_be_had(&self) {
+        if self.jobs.try_lock().is_err() {
+            eprintln!(
+                "locsteal: this process is the child of a fork that was made inside of a scope while another thread \
+                 spawned a job in it, so the scope cannot end here. Fork outside of scopes"
+            );
+            std::process::abort();
+        }
     }
 
     fn has_unstarted(&self) -> bool {
-        lock(&self.jobs).jobs.iter().any(Job::is_waiting)
+        self.listed().jobs.iter().any(Job::is_waiting)
     }
 
     /// Runs the jobs that nobody has begun.
@@ -258,7 +287,7 @@ impl ScopeCore {
         let mut from = 0;
         loop {
             let job = {
-                let mut listed = lock(&self.jobs);
+                let mut listed = self.listed();
                 let Listed { jobs, in_hand } = &mut *listed;
                 *in_hand = None;
                 // Some may have been thrown out since, so that others are skipped: the next call finds them.
@@ -270,6 +299,55 @@ impl ScopeCore {
                 jobs[from - 1].for_scope()
             };
             stack::with_room(job, |job| job.run_for_scope());
+        }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::sync::{Arc, Barrier};
+    use std::thread;
+
+    use super::*;
+
+    /// As the address in a job.
+    #[derive(Clone, Copy)]
+    struct Address(NonNull<ScopeCore>);
+
+    // SAFETY: the scope is `Sync`.
+    unsafe impl Send for Address {}
+
+    impl Address {
+        fn job_ended(self) {
+            // SAFETY: there is one job, and this is it.
+            unsafe { ScopeCore::job_ended(self.0) }
+        }
+    }
+
+    /// Its owner frees the scope as soon as it may; Miri finds it if the job needs more of it then.
+    #[test]
+    fn the_last_job_needs_no_scope_once_it_has_said_that_it_has_ended() {
+        let rounds = if cfg!(miri) { 100 } else { 1000 };
+        for _ in 0..rounds {
+            let scope = Box::into_raw(Box::new(ScopeCore::new()));
+            let address = Address(NonNull::new(scope).unwrap());
+            let begin = Arc::new(Barrier::new(2));
+            // SAFETY: the scope is there until its jobs have ended.
+            unsafe { (*scope).job_begins() };
+            let job = {
+                let begin = Arc::clone(&begin);
+                thread::spawn(move || {
+                    begin.wait();
+                    address.job_ended();
+                })
+            };
+            begin.wait();
+            // SAFETY: as above; after the end nobody uses the scope any more.
+            unsafe {
+                assert!((*scope).end().is_none());
+                drop(Box::from_raw(scope));
+            }
+            job.join().unwrap();
         }
     }
 }

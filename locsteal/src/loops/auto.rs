@@ -10,8 +10,9 @@
 //! in the place of static blocks: of static blocks, all but the first are run in vain where an early iteration leaves. What a
 //! loop that was left cost is counted for the iterations up to the one that left.
 //!
-//! A small loop that is launched from inside of a loop that is shared with others runs serially: the others are busy, and
-//! sharing it would only make the outer loop look as if it were not worth sharing.
+//! A small loop that is launched from inside of a loop that is shared with others, or while another caller's loop is, runs serially: the
+//! others are busy, and sharing it would only make the other loop look as if it were not worth sharing. Callers at once that
+//! each found that sharing pays, by the clock of the one that runs, would take the CPUs from each other.
 //!
 //! The memory is one word a class, read and written without any order: two callers at once may lose each other's
 //! lesson, which costs a little time and nothing else. It is written only when something was measured, so callers at
@@ -367,24 +368,24 @@ impl Memory {
         Self([const { AtomicU64::new(0) }; CLASSES])
     }
 
-    /// How to run a loop of `len` iterations; `inside`: which is launched by an iteration of a loop that is shared with others.
-    /// One load.
+    /// How to run a loop of `len` iterations; `busy`: whether the other threads of the pool have work already, another caller's or
+    /// that of a loop around this one. Where a class has settled on the serial loop, one load.
     #[inline]
-    pub(crate) fn decide(&self, len: u64, inside: bool) -> Decision {
+    pub(crate) fn decide(&self, len: u64, busy: impl FnOnce() -> bool) -> Decision {
         let word = self.0[class(len)].load(Relaxed);
         let lot = draw();
         // What tiny loops come to, at the price of a few instructions.
         if Lesson::is_settled_on_serial(word) && !is_drawn((word >> 50) as u8 & 15, lot) {
             return Decision { choice: Choice::Serial, measured: false, left: false };
         }
-        Self::decide_by(word, len, inside, lot)
+        Self::decide_by(word, len, busy(), lot)
     }
 
-    fn decide_by(word: u64, len: u64, inside: bool, lot: u32) -> Decision {
+    fn decide_by(word: u64, len: u64, busy: bool, lot: u32) -> Decision {
         let lesson = Lesson::unpack(word);
         let left = lesson.left;
-        if inside && lesson.is_small(len) {
-            // The others are at work on the outer loop; and it would learn nothing of what they could do for this one. What is
+        if busy && lesson.is_small(len) {
+            // The others would come late, if at all; and it would learn nothing of what they could do for this one. What is
             // small when shared may be long by itself: that is found out first.
             let measured = lesson.known(Choice::Serial).is_none();
             return Decision { choice: Choice::Serial, measured, left };

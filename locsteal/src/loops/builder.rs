@@ -13,13 +13,13 @@ pub use attempt::Attempt;
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::ControlFlow;
-use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
+use std::panic::{Location, resume_unwind};
 
-use super::drive::{Payload, Pieces, Segment, segments};
-use super::launch::{Label, MAX_LEN, Plan, Report};
+use super::drive::{Pieces, Segment, Turns, segments};
+use super::launch::{Label, Plan, Report};
 use super::progress::{Meter, Progress};
-use super::site::Site;
-use super::source::{Countable, IntoParallelSource, ParallelSource};
+use super::source::{Countable, IntoParallelSource, Length, ParallelSource};
+use crate::panics::{Payload, drop_quietly};
 use crate::pool::Pool;
 use crate::sched::{Locality, Schedule};
 use crate::stats::Stats;
@@ -233,13 +233,13 @@ impl<'a, S: ParallelSource> Loop<'a, S> {
 
     /// Runs the loop: has `work` run on each participant. The result is the position at which the loop was left, if it was.
     #[inline]
-    fn drive(self, work: impl Fn(&mut Pieces<'_, '_, S>) + Sync) -> Option<u128>
+    fn drive(self, work: impl Fn(&mut Pieces<'_, '_, '_, S>) + Sync) -> Option<u128>
     where
         S: Sync,
     {
         let mut exit = None;
         self.drive_segments(|segment| {
-            let first = segment.first();
+            let first = segment.launch.first();
             exit = segment.run(&work)?.map(|position| first + u128::from(position));
             Ok(if exit.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         });
@@ -248,87 +248,92 @@ impl<'a, S: ParallelSource> Loop<'a, S> {
 
     /// Runs the loop segment by segment, until one is left.
     #[inline]
-    pub(super) fn drive_segments(
+    fn drive_segments(
         self,
-        mut run: impl FnMut(Launch<'_, S>) -> Result<ControlFlow<()>, Payload>,
+        mut run: impl FnMut(SourceLaunch<'_, S>) -> Result<ControlFlow<()>, Payload>,
     ) where
         S: Sync,
     {
-        let pool = self.pool.unwrap_or_else(|| Pool::global());
-        let length = self.source.length();
-        let meter = self.progress.as_deref().map(|p| Meter::new(p, length.saturating_u64()));
-        let mut ended = Ok(ControlFlow::Continue(()));
-        let label = self.name.as_deref().map_or(Label::At(self.place), Label::Name);
-        let report = self.report.as_ref().map(|_| Report::default());
-        let plan = Plan { label, report: report.as_ref(), ..self.plan };
-        for segment in segments(length) {
-            let (source, meter) = (&self.source, meter.as_ref());
-            ended = run(Launch { segment, pool, plan, source, meter });
-            if !matches!(ended, Ok(ControlFlow::Continue(()))) {
-                break;
-            }
+        let Self { source, plan, pool, name, place, progress, report, .. } = self;
+        let label = name.as_deref().map_or(Label::At(place), Label::Name);
+        let plan = Plan { label, ..plan };
+        let segments = Segments { plan, pool, progress: progress.as_deref(), report };
+        let ended = segments
+            .drive(source.length(), &mut |launch| run(SourceLaunch { launch, source: &source }));
+        if let Err(payload) = ended {
+            // Here and not while unwinding, where a drop that panics would end the process.
+            drop_quietly(source);
+            drop_quietly(progress);
+            resume_unwind(payload);
         }
-        if let Some((stats, report)) = self.report.zip(report) {
-            *stats = report.into_stats();
-        }
-        match (ended, meter) {
-            (Ok(ControlFlow::Continue(())), Some(meter)) => meter.finish(),
-            (Ok(_), _) => {}
-            (Err(payload), _) => {
-                // Here and not while unwinding, where an item whose drop panics would end the process.
-                if let Err(second) = catch_unwind(AssertUnwindSafe(|| drop(self.source))) {
-                    // Its own drop could panic as well.
-                    std::mem::forget(second);
-                }
-                resume_unwind(payload);
-            }
-        }
-    }
-
-    /// Remembers in the place's own memory which schedule is best.
-    #[inline]
-    pub(super) fn remembering(mut self, site: &'static Site) -> Self {
-        self.plan.site = Some(site);
-        self
-    }
-
-    /// How many positions there are, if the caller is to run them all in one piece, and nobody wants to be told.
-    #[inline]
-    pub(super) fn plain(&mut self) -> Option<u64> {
-        let len = self.source.length().saturating_u64();
-        let one_piece = (1..=MAX_LEN).contains(&len);
-        if !one_piece || self.progress.is_some() || self.report.is_some() {
-            return None;
-        }
-        let pool = self.pool.unwrap_or_else(|| Pool::global());
-        self.plan.is_plain(pool, len).then_some(len)
-    }
-
-    /// What it runs over.
-    #[inline]
-    pub(super) fn items(&self) -> &S {
-        &self.source
     }
 
     /// The name of the loop, or where it stands.
     fn label(&self) -> String {
+        let place = self.place;
         match &self.name {
-            Some(name) => format!("loop `{name}` at {}", self.place),
-            None => format!("loop at {}", self.place),
+            Some(name) => format!("loop `{name}` at {place}"),
+            None => format!("loop at {place}"),
         }
     }
 }
 
+/// How a loop is run, whatever it runs over.
+// Of a type that is the same for all loops, so that driving them is compiled once, in the library.
+pub(super) struct Segments<'a> {
+    pub(super) plan: Plan<'a>,
+    /// `None`: the global pool.
+    pub(super) pool: Option<&'a Pool>,
+    pub(super) progress: Option<&'a dyn Progress>,
+    pub(super) report: Option<&'a mut Stats>,
+}
+
+impl Segments<'_> {
+    /// Has `run` run a loop of this length segment by segment, until it breaks.
+    ///
+    /// # Errors
+    ///
+    /// The payload of a panic, as `run` gives it.
+    pub(super) fn drive(
+        self,
+        length: Length,
+        run: &mut dyn FnMut(Launch<'_>) -> Result<ControlFlow<()>, Payload>,
+    ) -> Result<(), Payload> {
+        let Self { plan, pool, progress, report: stats } = self;
+        let pool = pool.unwrap_or_else(|| Pool::global());
+        if let (Some(segment), None, None) = (Segment::whole(length), progress, &stats) {
+            return run(Launch { segment, pool, plan: &plan, unit: 0, meter: None }).map(|_| ());
+        }
+        let meter = progress.map(|progress| Meter::new(progress, length.saturating_u64()));
+        let report = stats.as_ref().map(|_| Report::default());
+        let plan = Plan { report: report.as_ref(), ..plan };
+        let mut ended = Ok(ControlFlow::Continue(()));
+        for segment in segments(length) {
+            ended = run(Launch { segment, pool, plan: &plan, unit: 0, meter: meter.as_ref() });
+            if !matches!(ended, Ok(ControlFlow::Continue(()))) {
+                break;
+            }
+        }
+        if let Some((stats, report)) = stats.zip(report) {
+            *stats = report.into_stats();
+        }
+        if let (ControlFlow::Continue(()), Some(meter)) = (ended?, meter) {
+            meter.finish();
+        }
+        Ok(())
+    }
+}
+
 /// A segment of a loop, ready to be run.
-pub(super) struct Launch<'a, S> {
+pub(super) struct Launch<'a> {
     segment: Segment,
     pool: &'a Pool,
-    plan: Plan<'a>,
-    source: &'a S,
+    plan: &'a Plan<'a>,
+    unit: u64,
     meter: Option<&'a Meter<'a>>,
 }
 
-impl<S: ParallelSource + Sync> Launch<'_, S> {
+impl Launch<'_> {
     pub(super) fn first(&self) -> u128 {
         self.segment.first()
     }
@@ -338,19 +343,48 @@ impl<S: ParallelSource + Sync> Launch<'_, S> {
     }
 
     /// Chunks are to begin and end at multiples of `unit`.
-    pub(super) fn unit(mut self, unit: u64) -> Self {
-        self.plan.unit = unit;
-        self
+    pub(super) fn unit(self, unit: u64) -> Self {
+        Self { unit, ..self }
     }
 
+    /// Has `work` run on each participant. The result is the position at which the loop was left, if it was.
     #[inline]
     pub(super) fn run(
         self,
-        work: impl Fn(&mut Pieces<'_, '_, S>) + Sync,
+        work: impl Fn(&mut Turns<'_, '_>) + Sync,
     ) -> Result<Option<u64>, Payload> {
-        // SAFETY: `drive_segments` makes one of these for each segment of a source that it owns; it is used up here, and no
-        // position is in two segments.
-        unsafe { self.segment.run(self.pool, &self.plan, self.meter, self.source, work) }
+        let changed;
+        let plan = match self.unit {
+            0 => self.plan,
+            unit => {
+                changed = Plan { unit, ..*self.plan };
+                &changed
+            }
+        };
+        self.segment.run(self.pool, plan, self.meter, work)
+    }
+}
+
+/// A segment of a loop over a source, ready to be run.
+struct SourceLaunch<'a, S> {
+    launch: Launch<'a>,
+    source: &'a S,
+}
+
+impl<S: ParallelSource + Sync> SourceLaunch<'_, S> {
+    /// Chunks are to begin and end at multiples of `unit`.
+    fn unit(self, unit: u64) -> Self {
+        Self { launch: self.launch.unit(unit), ..self }
+    }
+
+    #[inline]
+    fn run(self, work: impl Fn(&mut Pieces<'_, '_, '_, S>) + Sync) -> Result<Option<u64>, Payload> {
+        let source = self.source;
+        self.launch.run(|turns| {
+            // SAFETY: `drive_segments` makes one of these for each segment of a source that it owns; it is used up here, and no
+            // position is in two segments.
+            work(&mut unsafe { Pieces::new(source, turns) });
+        })
     }
 }
 

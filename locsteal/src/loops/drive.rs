@@ -3,7 +3,6 @@
 //! A loop is launched in segments, since a launch has at most [`MAX_LEN`] positions; nearly every loop is one segment. Each
 //! participant gets [`Pieces`], which hand out the positions of its chunks.
 
-use std::any::Any;
 use std::marker::PhantomData;
 use std::ops::{ControlFlow, Range};
 
@@ -11,10 +10,8 @@ use super::launch::{Entry, MAX_LEN, Plan, launch};
 use super::participant::Participant;
 use super::progress::Meter;
 use super::source::{DetachedSource, Length, ParallelSource};
+use crate::panics::Payload;
 use crate::pool::Pool;
-
-/// What a panic carries.
-pub(crate) type Payload = Box<dyn Any + Send>;
 
 /// A part of a loop's positions that is launched at once.
 #[derive(Clone, Copy, Debug)]
@@ -38,6 +35,12 @@ pub(crate) fn segments(length: Length) -> impl Iterator<Item = Segment> {
 }
 
 impl Segment {
+    /// All of a loop of this length, if that is one segment, as nearly always.
+    pub(crate) fn whole(length: Length) -> Option<Self> {
+        let len = length.saturating_u64();
+        (1..=MAX_LEN).contains(&len).then_some(Self { base: 0, len })
+    }
+
     /// The first position.
     pub(crate) fn first(&self) -> u128 {
         self.base
@@ -48,26 +51,22 @@ impl Segment {
         self.len
     }
 
-    /// Has `work` run on each participant, with the pieces of the source that fall to it. The result is the position at which the
-    /// loop was left, if it was.
+    /// Has `work` run on each participant, with the positions that fall to it. The result is the position at which the loop was
+    /// left, if it was.
     ///
     /// # Errors
     ///
     /// The payload of a panic.
-    ///
-    /// # Safety
-    ///
-    /// No position of the source has been handed out before, unless it is a [`RepeatableSource`](super::source::RepeatableSource).
-    pub(crate) unsafe fn run<S: ParallelSource + Sync>(
+    #[inline]
+    pub(crate) fn run(
         &self,
         pool: &Pool,
         plan: &Plan<'_>,
         meter: Option<&Meter<'_>>,
-        source: &S,
-        work: impl Fn(&mut Pieces<'_, '_, S>) + Sync,
+        work: impl Fn(&mut Turns<'_, '_>) + Sync,
     ) -> Result<Option<u64>, Payload> {
         let meter = meter.map(|meter| (meter, meter.step(plan.unit)));
-        let entry = Work { source, base: self.base, meter, code: work };
+        let entry = Work { base: self.base, meter, code: work };
         let outcome = launch(pool, plan, self.len, &entry);
         match outcome.panic {
             None => Ok(outcome.exit),
@@ -76,18 +75,15 @@ impl Segment {
     }
 }
 
-struct Work<'a, S, W> {
-    source: &'a S,
+struct Work<'a, Code> {
     base: u128,
     meter: Option<(&'a Meter<'a>, u64)>,
-    code: W,
+    code: Code,
 }
 
-impl<S: ParallelSource + Sync, W: Fn(&mut Pieces<'_, '_, S>) + Sync> Entry for Work<'_, S, W> {
-    #[inline]
+impl<Code: Fn(&mut Turns<'_, '_>) + Sync> Entry for Work<'_, Code> {
     fn run(&self, participant: &mut Participant<'_>) {
-        (self.code)(&mut Pieces {
-            source: self.source,
+        (self.code)(&mut Turns {
             base: self.base,
             meter: self.meter,
             participant,
@@ -97,25 +93,25 @@ impl<S: ParallelSource + Sync, W: Fn(&mut Pieces<'_, '_, S>) + Sync> Entry for W
     }
 }
 
-/// A participant's way through a loop.
-pub(crate) struct Pieces<'a, 'p, S> {
-    source: &'a S,
+/// A participant's way through a loop: the positions that it is to run, turn by turn.
+pub(crate) struct Turns<'a, 'p> {
     base: u128,
     /// With the number of positions after which to report.
     meter: Option<(&'a Meter<'a>, u64)>,
     participant: &'a mut Participant<'p>,
     /// What is left of the chunk that the participant has taken.
     chunk: Range<u64>,
-    /// The positions of the last piece, if they are still to be reported.
+    /// The positions of the last turn, if they are still to be reported.
     given: Range<u64>,
 }
 
-impl<'p, S: ParallelSource> Pieces<'_, 'p, S> {
-    /// The next positions to run; `None` once the loop holds no more work for this participant.
+impl<'p> Turns<'_, 'p> {
+    /// The next positions to run within the segment, not none; `None` once the loop holds no more work for this participant. No
+    /// position is given twice in a launch.
     ///
-    /// The piece before must have been run, unless the loop has been left.
-    #[inline]
-    pub(crate) fn next(&mut self) -> Option<Piece<'_, 'p, S>> {
+    /// Those before must have been run, unless the loop has been left.
+    // Not inlined: it is compiled once, and what it costs is little beside what a chunk costs anyway.
+    pub(crate) fn next(&mut self) -> Option<Range<u64>> {
         if let Some((meter, _)) = self.meter {
             let Range { start, end } = std::mem::replace(&mut self.given, 0..0);
             // Where the loop has been left, nothing above is certain to have been run.
@@ -135,13 +131,40 @@ impl<'p, S: ParallelSource> Pieces<'_, 'p, S> {
             self.given = positions.clone();
         }
         self.chunk.start = positions.end;
-        Some(Piece {
-            source: self.source,
-            base: self.base,
-            participant: self.participant,
-            positions,
-            once: PhantomData,
-        })
+        Some(positions)
+    }
+
+    /// The participant, and the first position of the segment in the whole loop.
+    #[inline]
+    pub(crate) fn place(&self) -> (&Participant<'p>, u128) {
+        (self.participant, self.base)
+    }
+}
+
+/// A participant's way through the pieces of a source.
+pub(crate) struct Pieces<'t, 'a, 'p, S> {
+    source: &'t S,
+    turns: &'t mut Turns<'a, 'p>,
+}
+
+impl<'t, 'a, 'p, S: ParallelSource> Pieces<'t, 'a, 'p, S> {
+    /// # Safety
+    ///
+    /// No position of the source has been handed out before, unless it is a [`RepeatableSource`](super::source::RepeatableSource),
+    /// and the turns are of a launch that is for this source alone.
+    #[inline]
+    pub(crate) unsafe fn new(source: &'t S, turns: &'t mut Turns<'a, 'p>) -> Self {
+        Self { source, turns }
+    }
+
+    /// The next positions to run; `None` once the loop holds no more work for this participant.
+    ///
+    /// The piece before must have been run, unless the loop has been left.
+    #[inline]
+    pub(crate) fn next(&mut self) -> Option<Piece<'_, 'p, S>> {
+        let positions = self.turns.next()?;
+        let (participant, base) = self.turns.place();
+        Some(Piece { source: self.source, base, participant, positions, once: PhantomData })
     }
 }
 
@@ -179,13 +202,6 @@ impl<'a, 'p, S: ParallelSource> Piece<'a, 'p, S> {
         debug_assert!(start < end, "{start}..{end}");
         let rest = (end < all).then_some(Self { positions: end..all, ..self });
         (Self { positions: start..end, ..self }, rest)
-    }
-
-    /// The source, the participant, the first position of the segment, and the positions within it. Who has these may run them,
-    /// as who has the piece may.
-    #[inline]
-    pub(crate) fn dismantle(self) -> (&'a S, &'a Participant<'p>, u128, Range<u64>) {
-        (self.source, self.participant, self.base, self.positions)
     }
 
     /// # Safety

@@ -1,6 +1,5 @@
 //! Launching a loop: from the calling thread, on the workers of a pool, or on the caller alone.
 
-use std::any::Any;
 use std::cell::Cell;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
@@ -10,7 +9,9 @@ use super::auto::{Choice, Decision, Sample};
 use super::participant::Participant;
 use super::site::Site;
 use crate::affinity::mask::current_cpu;
+use crate::ahead::Ahead;
 use crate::clock::{self, ticks};
+use crate::panics::{Payload, drop_quietly};
 use crate::pool::{Epoch, GRACE, Lane, Notice, Pool, Shared, Ticket};
 use crate::sched::{Deal, Ending, Entry as SeatEntry, Kind, Locality, Schedule, View, Walk};
 use crate::stats::Stats;
@@ -37,6 +38,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) growing: bool,
     /// Whether workers come at once, however few iterations there are: sharing is known to pay, or is being tried.
     pub(crate) eager: bool,
+    /// Something that every participant will need, besides what is launched.
+    pub(crate) ahead: Ahead,
     /// What it has said, if it was asked already.
     pub(crate) decided: Option<Decision>,
 }
@@ -101,14 +104,16 @@ pub(crate) struct Outcome {
     /// was not left, or if a panic stopped it.
     pub(crate) exit: Option<u64>,
     /// What stopped the loop: the panic with the lowest position that was caught, and that position.
-    pub(crate) panic: Option<(u64, Box<dyn Any + Send>)>,
+    pub(crate) panic: Option<(u64, Payload)>,
 }
 
-/// The loop's frame, on the caller's stack.
+/// The loop's frame, on the caller's stack. What a worker needs of it is in one line.
+#[repr(align(64))]
 struct Frame<'a> {
     entry: &'a dyn Entry,
+    ahead: Ahead,
     report: Option<&'a Report>,
-    panic: Mutex<Option<(u64, Box<dyn Any + Send>)>>,
+    panic: Mutex<Option<(u64, Payload)>>,
 }
 
 /// Runs `entry` on the caller and on idle workers of `pool`, over the positions `0..len`, `len <= MAX_LEN`.
@@ -126,29 +131,50 @@ pub(crate) fn launch(pool: &Pool, plan: &Plan<'_>, len: u64, entry: &dyn Entry) 
     }
 }
 
-impl Plan<'_> {
-    /// Settles a loop of `len` positions that its caller is to run alone, in one piece, with nobody watching: there is
-    /// nothing to launch then. Where this says false, what `auto` decided stands in the plan.
-    #[inline]
-    pub(crate) fn is_plain(&mut self, pool: &Pool, len: u64) -> bool {
-        match (self.schedule, self.site) {
-            (Schedule::Serial, _) => {}
-            (Schedule::Auto, Some(site)) => {
-                let decision = site.memory().decide(len, is_inside());
-                self.decided = Some(decision);
-                if decision.choice != Choice::Serial || decision.measured {
-                    return false;
-                }
-            }
-            _ => return false,
-        }
-        let shared = pool.shared();
-        let plain = self.report.is_none() && !shared.recorder.is_on();
-        if plain {
-            shared.count_serial();
-        }
-        plain
+/// What is known of a loop before it is launched.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Settled {
+    /// Its caller is to run it alone, in one piece, with nobody watching: there is nothing to launch.
+    Plain,
+    /// It is to be launched, and this is what `auto` has decided, if it was asked.
+    Launch(Option<Decision>),
+}
+
+/// Settles a loop of `len` positions that nobody wants a report of.
+#[inline]
+pub(crate) fn settle(pool: &Pool, schedule: Schedule, site: &Site, len: u64) -> Settled {
+    if !(1..=MAX_LEN).contains(&len) {
+        return Settled::Launch(None);
     }
+    match schedule {
+        Schedule::Serial => settle_plain(pool, None),
+        Schedule::Auto => {
+            let decision = decide(pool, site, len);
+            if decision.choice == Choice::Serial && !decision.measured {
+                settle_plain(pool, Some(decision))
+            } else {
+                Settled::Launch(Some(decision))
+            }
+        }
+        _ => Settled::Launch(None),
+    }
+}
+
+#[inline]
+fn settle_plain(pool: &Pool, decided: Option<Decision>) -> Settled {
+    let shared = pool.shared();
+    if shared.recorder.is_on() {
+        return Settled::Launch(decided);
+    }
+    shared.count_serial();
+    Settled::Plain
+}
+
+/// What a call site's experience says of a loop.
+// By itself: what it keeps in registers would have to be saved for loops that ask nobody, too.
+#[inline(never)]
+fn decide(pool: &Pool, site: &Site, len: u64) -> Decision {
+    site.memory().decide(len, || is_inside() || pool.shared().has_caller())
 }
 
 fn launch_by_experience(
@@ -158,7 +184,7 @@ fn launch_by_experience(
     entry: &dyn Entry,
     site: &'static Site,
 ) -> Outcome {
-    let decision = plan.decided.unwrap_or_else(|| site.memory().decide(len, is_inside()));
+    let decision = plan.decided.unwrap_or_else(|| decide(pool, site, len));
     let plan = Plan { schedule: decision.schedule(), growing: decision.left, eager: true, ..*plan };
     if !decision.measured {
         return launch_as_planned(pool, &plan, len, entry);
@@ -174,7 +200,7 @@ fn launch_by_experience(
 }
 
 fn launch_as_planned(pool: &Pool, plan: &Plan<'_>, len: u64, entry: &dyn Entry) -> Outcome {
-    let frame = Frame { entry, report: plan.report, panic: Mutex::new(None) };
+    let frame = Frame { entry, ahead: plan.ahead, report: plan.report, panic: Mutex::new(None) };
     let (shared, widest) = pool.ready();
     let width = plan.width(widest, len);
     let exit = match (width > 1).then(|| shared.claim_lane()).flatten() {
@@ -350,7 +376,7 @@ fn run_shared(
     // SAFETY: the lane is claimed and its last loop is over. The frame lives until this function returns, which is
     // after `take_part` has run to its end for the caller: that is when every other seat is left or shut. `Entry: Sync`
     // lets its entry be run from any thread, and the frame's panic slot is locked.
-    unsafe { lane.open(epoch, notice) };
+    unsafe { lane.open(epoch, notice) }
     // Who sleeps is woken. Who is just falling asleep may be overlooked where there is no fence: it would take as long as
     // the workers' caches take to give up the line that was just written. The caller looks again when it has run its first
     // chunk; unless that is all it has to run, and not little.
@@ -390,6 +416,8 @@ fn run_shared(
 unsafe fn run_on_worker(data: *const (), ticket: &Ticket<'_>) {
     // SAFETY: the caller of the loop keeps the frame until every participant has left.
     let frame = unsafe { &*data.cast::<Frame<'_>>() };
+    Ahead::of(frame.entry).fetch();
+    frame.ahead.fetch();
     let mut walk = Walk::worker(ticket.seat, ticket.entry == SeatEntry::Late, &ticket.view);
     // The seat's block is laid out: there is something for others to take meanwhile.
     let wakes = ticket.wake_others();
@@ -439,11 +467,21 @@ fn take_part(participant: &mut Participant<'_>, ending: &Ending, frame: &Frame<'
     while !participant.has_left() {
         let caught = catch_unwind(AssertUnwindSafe(|| frame.entry.run(participant)));
         if let Err(payload) = caught
-            && keep_lowest(participant.position(), payload, ending, frame)
+            && keep_lowest(participant, payload, ending, frame)
         {
-            // Nothing is handed out any more; the caller waits here until the others have left.
-            while participant.next().is_some() {}
+            drain(participant);
         }
+    }
+}
+
+/// Nothing is handed out any more; the caller waits here until the others have left. In the child of a fork, where they are not
+/// and asking for more ends in a panic, the loop has one already.
+#[cold]
+fn drain(participant: &mut Participant<'_>) {
+    while let Err(another) =
+        catch_unwind(AssertUnwindSafe(|| while participant.next().is_some() {}))
+    {
+        drop_quietly(another);
     }
 }
 
@@ -451,14 +489,16 @@ fn take_part(participant: &mut Participant<'_>, ending: &Ending, frame: &Frame<'
 /// for nothing, since the serial loop would not have come there.
 #[cold]
 fn keep_lowest(
-    position: u64,
-    payload: Box<dyn Any + Send>,
+    participant: &Participant<'_>,
+    payload: Payload,
     ending: &Ending,
     frame: &Frame<'_>,
 ) -> bool {
+    let position = participant.position();
     let mut kept = frame.panic.lock().unwrap_or_else(PoisonError::into_inner);
+    let above = |exit| exit < position && !participant.has_left();
     let (counts, loser) = match &mut *kept {
-        None if ending.exit().is_some_and(|exit| exit < position) => (false, Some(payload)),
+        None if ending.exit().is_some_and(above) => (false, Some(payload)),
         Some((lowest, _)) if *lowest <= position => (true, Some(payload)),
         slot => (true, slot.replace((position, payload)).map(|(_, loser)| loser)),
     };
@@ -470,14 +510,4 @@ fn keep_lowest(
         drop_quietly(loser);
     }
     counts
-}
-
-/// Drops a panic's payload, whose own drop may panic.
-fn drop_quietly(payload: Box<dyn Any + Send>) {
-    if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(payload)))
-        // What it panics with is most likely a string. If its drop panics as well there may be no end to it.
-        && let Err(endless) = catch_unwind(AssertUnwindSafe(|| drop(again)))
-    {
-        std::mem::forget(endless);
-    }
 }

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Barrier, Mutex};
 use std::thread::ThreadId;
 
+use super::auto::{Choice, Decision, Sample};
 use super::launch::*;
 use super::participant::Participant;
 use super::site::Site;
@@ -319,6 +320,41 @@ fn an_entry_that_panics_before_its_first_chunk_stops_the_loop() {
 }
 
 #[test]
+fn a_panic_after_the_last_chunk_counts_and_is_later_than_those_of_iterations() {
+    /// Runs two iterations on two threads, and panics in the one that is bad, and then at the end of all who come there.
+    struct AtTheEnd {
+        bad: Option<u64>,
+        both: Barrier,
+    }
+    impl Entry for AtTheEnd {
+        fn run(&self, participant: &mut Participant<'_>) {
+            while let Some(chunk) = participant.next() {
+                self.both.wait();
+                if self.bad == Some(chunk.start) {
+                    std::panic::resume_unwind(Box::new("iteration"));
+                }
+                participant.exit_at(chunk.start);
+            }
+            std::panic::resume_unwind(Box::new("end"));
+        }
+    }
+    let pool = pool(2);
+    let plan = Plan { schedule: Schedule::DynamicChunk(1), ..Plan::default() };
+    for (bad, says) in [(None, "end"), (Some(0), "iteration"), (Some(1), "iteration")] {
+        for _ in 0..20 {
+            let outcome = launch(&pool, &plan, 2, &AtTheEnd { bad, both: Barrier::new(2) });
+            let (position, payload) = outcome.panic.expect("the loop panics");
+            // Where the first iteration leaves the loop, the second one's panic may count for nothing.
+            let said = *payload.downcast::<&str>().unwrap();
+            assert!(said == says || (bad, said) == (Some(1), "end"), "{bad:?}: {said}");
+            assert_eq!(position, bad.filter(|_| said == "iteration").unwrap_or(u64::MAX));
+            assert_eq!(outcome.exit, None);
+        }
+    }
+    run(&pool, &Plan::default(), 300);
+}
+
+#[test]
 fn shutdown_from_everywhere_returns() {
     let pool = pool(3);
     let each = |_: &Participant<'_>, _| pool.shutdown();
@@ -367,15 +403,19 @@ fn workers_come_at_once_where_a_call_site_has_chosen_to_share() {
     assert_eq!(held(&Plan { schedule: Schedule::Auto, site: Some(&SITE), ..forced }), 0);
 }
 
-/// Where seats crowd, who comes in wakes one more; else some.
 #[test]
-fn crowds_are_woken_one_by_one() {
-    let wakes = |threads| {
-        let topology = crate::Topology::regular(1, 1, 4);
-        let pool = Pool::builder().threads(threads).topology(topology).build().unwrap();
-        pool.shared().wakes_per_worker
-    };
-    assert_eq!((wakes(4), wakes(5)), (4, 1));
+fn workers_are_told_how_long_to_hold_back() {
+    let pool = pool(2);
+    for schedule in [Schedule::Static, Schedule::Steal, Schedule::Dynamic] {
+        for (len, expected) in [(2, 1), (100, 2), (5000, 0)] {
+            let plan = Plan { schedule, grain: 1, ..Plan::default() };
+            let body = |_: &Participant<'_>, _| {
+                let [lane] = pool.shared().watched() else { panic!("there is one loop at a time") };
+                assert_eq!(lane.epoch().hold(), expected, "{schedule:?}, {len}");
+            };
+            assert!(launch(&pool, &plan, len, &EachChunk(body)).panic.is_none());
+        }
+    }
 }
 
 #[test]
@@ -393,4 +433,28 @@ fn who_runs_an_iteration_is_inside_and_nobody_else() {
     let alone = Plan { schedule: Schedule::Serial, ..Plan::default() };
     let body = |_: &Participant<'_>, _| assert!(!is_inside(), "the others are free");
     assert!(launch(&pool, &alone, 2, &EachChunk(body)).panic.is_none());
+}
+
+/// Once it is known to be small, a loop is left to its caller while another one is shared.
+#[test]
+fn small_loops_of_callers_at_once_are_not_shared() {
+    static SITE: Site = Site::new(None, "src/lib.rs:2:2");
+    let pool = pool(2);
+    let small = Plan { schedule: Schedule::Auto, site: Some(&SITE), grain: 1, ..Plan::default() };
+    let shared = |plan: &Plan<'_>| {
+        let before = pool.stats();
+        run(&pool, plan, 8);
+        (pool.stats() - before).loops == 1
+    };
+    assert!(shared(&small), "nothing is known, so sharing is tried");
+    // Sharing pays so much that the serial loop is not tried again, and takes little.
+    while let Decision { choice, measured: true, .. } = SITE.memory().decide(8, || false) {
+        let ns = if choice == Choice::Serial { 15_000 } else { 1500 };
+        SITE.learn(8, Sample { choice, ns, left_after: None });
+    }
+    assert!(shared(&small));
+    let other = pool.shared().claim_lane().expect("lanes are free");
+    assert!(!shared(&small), "the workers may be with the other caller");
+    other.release();
+    assert!(shared(&small));
 }

@@ -128,6 +128,12 @@ impl<'a> Participant<'a> {
         self.ending.bound()
     }
 
+    /// Where the loop's end is told.
+    #[inline]
+    pub(super) fn ending(&self) -> &'a Ending {
+        self.ending
+    }
+
     /// Says that the iteration at `position` left the loop: everything below still runs, nothing above is started.
     pub(crate) fn exit_at(&self, position: u64) {
         self.ending.exit_at(position);
@@ -139,10 +145,11 @@ impl<'a> Participant<'a> {
         self.position.set(Some(position));
     }
 
-    /// Where a panic that was just caught came from. Outside of chunks that is before everything: such a panic always
-    /// counts.
+    /// Where a panic that was just caught came from. Before and between chunks that is before everything, as where a state
+    /// is made; once there are no more chunks it is after everything, as where a state is dropped: then the panics of
+    /// iterations are lower, but it counts wherever the loop was left.
     pub(super) fn position(&self) -> u64 {
-        self.position.get().unwrap_or(0)
+        if self.left { u64::MAX } else { self.position.get().unwrap_or(0) }
     }
 
     /// Whether [`next`](Self::next) has said that there is no more work.

@@ -6,6 +6,7 @@
 //! be there. From then on the width is known, and no launch asks again.
 
 use std::any::Any;
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -22,6 +23,15 @@ use super::worker::work;
 use crate::affinity::mask::ThreadNumber;
 use crate::affinity::{Home, guard_pin, mask, unpinned};
 use crate::topology::CpuSet;
+
+thread_local! {
+    /// Keeps a worker's pool in memory, by whose address the thread is known to be its worker, until the thread's other
+    /// destructors have run. Else one of them could make another pool at the same address, as whose worker it would pass.
+    ///
+    /// A thread's destructors run in the opposite order of their making, and this one is made before any code of others runs. Should
+    /// they run in another order somewhere, it is as if this were not here.
+    static KEPT: OnceCell<Arc<Shared>> = const { OnceCell::new() };
+}
 
 /// What each worker does before it looks for work, given its seat.
 pub(crate) type StartHandler = Arc<dyn Fn(usize) + Send + Sync>;
@@ -194,9 +204,10 @@ impl Crew {
         let thread = thread::Builder::new().name(format!("{}-{seat}", self.name));
         // Workers inherit the mask of the thread that starts them, which may be pinned for the time of a job.
         let start = move || {
-            let placed = put_in_place(shared.seats.home(seat), free.as_ref());
+            KEPT.with(|kept| kept.set(Arc::clone(&shared))).expect("the thread is new");
             // Before code of users, which may end the crew: it must not wait for itself.
             shared.take_place(seat);
+            let placed = put_in_place(shared.seats.home(seat), free.as_ref());
             let mut recruit = Recruit::placed(seat, placed);
             if let Some(handler) = handler {
                 // The worker is needed all the same; the panic has been printed where it happened.

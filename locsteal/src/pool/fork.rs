@@ -22,6 +22,25 @@ impl Process {
     pub(crate) fn is_this(self) -> bool {
         self.0 == FORKS.load(Ordering::Relaxed)
     }
+
+    /// To be called by a worker of a pool of this process when it has run code of others, which may have forked. In the
+    /// child the thread would be the pool's only one: nobody is there whose loop it could leave, and the jobs that wait are
+    /// the parent's to run. So it ends there, by a panic, and with it the process, if it has no other thread.
+    #[inline]
+    pub(crate) fn ends_in_child(self) {
+        if !self.is_this() {
+            end_in_child();
+        }
+    }
+}
+
+#[cold]
+fn end_in_child() -> ! {
+    panic!(
+        "this process is the child of a fork that was made by a worker of a pool, inside of a parallel loop or of a job: \
+         whatever else the pool has to do is the parent's, so this thread ends here. End the child where it was made, as \
+         by `exec` or `_exit`"
+    )
 }
 
 /// What each process has of its own, be it a fork of another: a lock that threads take here is free in a child.

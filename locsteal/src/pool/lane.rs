@@ -171,6 +171,11 @@ impl Lane {
                 .is_ok()
     }
 
+    /// Whether a caller has it, a moment ago.
+    pub(crate) fn is_taken(&self) -> bool {
+        self.side.busy.load(Ordering::Relaxed)
+    }
+
     /// Gives the lane back, after every participant has left.
     pub(crate) fn release(&self) {
         // Release: pairs with `claim`.
@@ -261,5 +266,27 @@ impl Lane {
     /// Counts for callers; written only while the lane is claimed.
     pub(crate) fn counters(&self) -> &Counters {
         &self.side.counters
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn epochs_come_back() {
+        for generation in [0, 1, (1 << Generation::BITS) - 1].map(Generation::from_bits) {
+            for width in [1, 2, Epoch::MAX_WIDTH] {
+                for publishes in [false, true] {
+                    let epoch = Epoch::new(generation, width, publishes);
+                    for hold in 0..=Epoch::MOST_HOLD {
+                        let held = epoch.held(hold);
+                        assert_eq!((held.generation(), held.width()), (generation, width));
+                        assert_eq!((held.publishes(), held.hold()), (publishes, hold));
+                    }
+                    assert_eq!(epoch.held(0), epoch);
+                }
+            }
+        }
     }
 }

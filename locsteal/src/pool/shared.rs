@@ -310,6 +310,11 @@ impl Shared {
         None
     }
 
+    /// Whether a loop is shared at the moment.
+    pub(crate) fn has_caller(&self) -> bool {
+        self.watched().iter().any(Lane::is_taken)
+    }
+
     /// The lanes that workers watch.
     #[inline]
     pub(crate) fn watched(&self) -> &[Lane] {
@@ -376,5 +381,21 @@ impl Shared {
             sum += lane.counters().read();
         }
         sum
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use crate::{Pool, Topology};
+
+    /// Where seats crowd, who comes in wakes one more; else some.
+    #[test]
+    fn crowds_are_woken_one_by_one() {
+        let wakes = |threads| {
+            let topology = Topology::regular(1, 1, 4);
+            let pool = Pool::builder().threads(threads).topology(topology).build().unwrap();
+            pool.shared().wakes_per_worker
+        };
+        assert_eq!((wakes(4), wakes(5)), (4, 1));
     }
 }

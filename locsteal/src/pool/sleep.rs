@@ -8,7 +8,9 @@
 
 use crossbeam_utils::CachePadded;
 
-use crate::sync::{AtomicU64, Condvar, Mutex, Ordering, each_alone_on_its_lines, fence};
+use crate::sync::{
+    AtomicU64, Condvar, Mutex, MutexGuard, Ordering, each_alone_on_its_lines, fence,
+};
 
 /// Wakes one thread, which may come to wait before or after the ring.
 #[derive(Debug)]
@@ -38,13 +40,7 @@ impl Bell {
 }
 
 /// No code of users runs under these locks, so a poisoned one is as good as any.
-#[cfg(not(loom))]
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
-}
-
-#[cfg(loom)]
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> loom::sync::MutexGuard<'_, T> {
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 

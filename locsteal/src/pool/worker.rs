@@ -4,6 +4,7 @@
 //! loops first. So neither keeps it from the other for longer than one loop, or one piece of work, lasts.
 
 use super::aside::Aside;
+use super::fork::Process;
 use super::lane::{Epoch, Lane};
 use super::shared::{Shared, Ticket};
 use crate::clock::ticks;
@@ -50,6 +51,7 @@ struct Watch<'a> {
     /// The seat of a caller that was found on the same CPU, which it may be waiting for.
     beside: Option<usize>,
     aside: Aside,
+    process: Process,
 }
 
 /// The worker's part in what it does besides loops.
@@ -114,6 +116,7 @@ impl<'a> Watch<'a> {
             side: Side { shared, seat, arrived: false, turn: 0 },
             beside: None,
             aside: Aside::new(),
+            process: Process::this(),
         }
     }
 
@@ -152,6 +155,7 @@ impl<'a> Watch<'a> {
                 entry @ (Entry::Owner | Entry::Late) => {
                     (*seen, *welcome) = (epoch.generation(), true);
                     self.beside = join(self.shared, lane, epoch, self.seat, entry);
+                    self.process.ends_in_child();
                     took_part = true;
                     side.look();
                 }
@@ -317,8 +321,17 @@ impl<'a> Attendant<'a> {
 }
 
 #[cfg(all(test, not(loom)))]
+mod hold_tests;
+#[cfg(all(test, not(loom)))]
 mod tests {
+    use std::cell::Cell;
+    use std::time::Duration;
+
     use super::*;
+    use crate::affinity::{Placement, Seating};
+    use crate::pool::{Notice, Seats};
+    use crate::sched::{Kind, Locality};
+    use crate::topology::Topology;
 
     #[test]
     fn long_gaps_shorten_the_spin_and_short_ones_bring_it_back() {
@@ -349,6 +362,62 @@ mod tests {
         assert_eq!(idle.next_at(20_000), Pause::Spin);
         assert_eq!(idle.next_at(35_999), Pause::Spin);
         assert_eq!(idle.next_at(36_000), Pause::Yield);
+    }
+
+    /// A loop of this epoch is open; whoever comes in notes it.
+    fn open(lane: &Lane, epoch: Epoch, came: &Cell<u32>) {
+        unsafe fn note(data: *const (), _: &Ticket<'_>) {
+            // SAFETY: it is the cell below, of this thread.
+            let came = unsafe { &*data.cast::<Cell<u32>>() };
+            came.set(came.get() + 1);
+        }
+        let notice = Notice {
+            run: note,
+            data: std::ptr::from_ref(came).cast(),
+            len: 2,
+            unit: 1,
+            launched: 0,
+            kind: Kind::Static,
+            grain: 1,
+            locality: Locality::Llc,
+            caller: 0,
+        };
+        // SAFETY: there is but this thread, which is inside of no loop of the lane when it comes here, and the cell outlives
+        // what it does with the lane.
+        unsafe { lane.open(epoch, notice) };
+    }
+
+    fn epoch(number: u64, hold: u8) -> Epoch {
+        Epoch::new(Generation::from_bits(number), 2, false).held(hold)
+    }
+
+    #[test]
+    fn workers_hold_back_from_tiny_loops_the_longer_the_more_there_is_to_do() {
+        let machine = Topology::regular(1, 1, 2);
+        let homes = Seating::new(&machine, 2).placement(Placement::Free).homes();
+        let seats = Seats::new(machine, Placement::Free, homes);
+        let mut shared = Shared::new(seats, Duration::ZERO);
+        shared.hold = 1 << 16;
+        let (lane, came) = (shared.claim_lane().unwrap(), Cell::new(0));
+        let mut watch = Watch::new(&shared, 1);
+        for (number, hold) in [(1, 1), (2, 2), (3, Epoch::MOST_HOLD)] {
+            open(lane, epoch(number, hold), &came);
+            let before = ticks();
+            assert!(watch.take_part());
+            let waited = ticks() - before;
+            assert!(waited >= 1 << (15 + hold), "{waited} ticks at {hold}");
+            assert_eq!(u64::from(came.get()), number, "it came in the end");
+        }
+        open(lane, epoch(4, 0), &came);
+        assert!(watch.take_part() && came.get() == 4);
+    }
+
+    #[test]
+    fn who_has_held_back_leaves_a_loop_alone_that_is_over() {
+        let (lane, came) = (Lane::new(2), Cell::new(0));
+        open(&lane, epoch(2, 1), &came);
+        assert!(outlives(&lane, epoch(2, 1), 10));
+        assert!(!outlives(&lane, epoch(1, 1), 10), "another has been opened meanwhile");
     }
 
     #[test]
@@ -401,7 +470,7 @@ mod tests {
             let machine = Topology::regular(1, 1, 2);
             let homes = Seating::new(&machine, 2).homes();
             let seats = Seats::new(machine, Placement::Llc, homes);
-            let shared = Shared::new(seats, std::time::Duration::ZERO);
+            let shared = Shared::new(seats, Duration::ZERO);
             let lane = shared.claim_lane().unwrap();
             for (near, here, alone) in [
                 (true, here, true),

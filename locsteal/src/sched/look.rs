@@ -198,10 +198,10 @@ impl Walk {
     }
 }
 
-/// What is left in a block is worth a thief's while if it takes so many times the tiniest time ([`TINY_SHARE`]): more where the data
-/// is farther away.
-pub(super) const WORTH_IN_CACHE: u64 = 2;
-const WORTH_IN_NODE: u64 = 3;
+/// What is left in a block is worth a thief's while if it takes so many times what is worth sharing at all
+/// ([`TINY_SHARE`]): more where the data is farther away.
+const WORTH_IN_CACHE: u64 = 1;
+const WORTH_IN_NODE: u64 = 2;
 const WORTH_ACROSS_NODES: u64 = 4;
 
 /// A clock that is read at most once a look around.

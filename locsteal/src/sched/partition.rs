@@ -54,31 +54,37 @@ impl Deal {
         self.width as usize
     }
 
-    /// Where the block of `seat` begins.
+    /// Where the block with this number from the front begins.
     #[inline]
-    fn edge(&self, seat: u32) -> u32 {
-        let edge = seat * self.share + seat.min(self.longer);
-        if seat == self.width { edge } else { edge & !(self.edge - 1) }
+    fn edge(&self, block: u32) -> u32 {
+        let edge = block * self.share + block.min(self.longer);
+        if block == self.width { edge } else { edge & !(self.edge - 1) }
     }
 
-    /// The block of `seat`, in units; blocks differ in length by at most one unit, or by what it takes to have them begin at
-    /// multiples of [`EDGES`].
+    /// The block of `seat`, in units: the first seat has the last one, and so on. Blocks differ in length by at most one unit, or by what
+    /// it takes to have them begin at multiples of [`EDGES`].
+    ///
+    /// From the back, because a processor that has streamed through a block fetches the first lines of the next one as well, and
+    /// their owner must fetch them back when the next loop begins. So that falls on who sits in front, callers first, who begin
+    /// early and wait in the end.
     #[inline]
     pub(crate) fn block(&self, seat: usize) -> Span {
-        Span::new(self.edge(seat as u32), self.edge(seat as u32 + 1))
+        let block = self.width - 1 - seat as u32;
+        Span::new(self.edge(block), self.edge(block + 1))
     }
 
     /// The seat whose block holds `unit`.
     pub(crate) fn seat_of(&self, unit: u32) -> usize {
         let in_longer = u64::from(self.longer) * (u64::from(self.share) + 1);
-        let seat = if u64::from(unit) < in_longer {
+        let block = if u64::from(unit) < in_longer {
             u64::from(unit) / (u64::from(self.share) + 1)
         } else {
             u64::from(self.longer) + (u64::from(unit) - in_longer) / u64::from(self.share)
         };
         // Edges only move down.
-        let next = seat as u32 + 1;
-        if next < self.width && unit >= self.edge(next) { next as usize } else { seat as usize }
+        let next = block as u32 + 1;
+        let moved = next < self.width && unit >= self.edge(next);
+        (self.width - if moved { next + 1 } else { next }) as usize
     }
 
     /// The units of the shortest block.
@@ -127,7 +133,7 @@ mod tests {
                     let deal = Deal::new(len, unit, width);
                     let mut next = 0;
                     let (mut least, mut most) = (u32::MAX, 0);
-                    for seat in 0..width {
+                    for seat in (0..width).rev() {
                         let block = deal.block(seat);
                         if !block.is_empty() {
                             assert_eq!(block.lo, next);
@@ -154,7 +160,7 @@ mod tests {
             for seat in 1..3 {
                 assert_eq!(deal.block(seat).lo % edge, 0, "{len}");
             }
-            assert_eq!(u64::from(deal.block(2).hi), len);
+            assert_eq!(u64::from(deal.block(0).hi), len);
         }
     }
 

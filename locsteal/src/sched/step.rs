@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::block::{Span, to_edge};
 use super::board::Board;
-use super::look::{Look, WORTH_IN_CACHE};
+use super::look::Look;
 use super::partition::Deal;
 use super::presence::{Generation, Phase};
 use super::rules::{Rules, Sight, Standard};
@@ -128,7 +128,7 @@ const CHUNK_SHARE: u64 = 16;
 /// Where a loop may end anywhere, all together hold at most this share of what has been taken already: that is what may turn
 /// out to lie above the end.
 const GROWTH_SHARE: u32 = 4;
-/// What takes less than this share of it is far too short for a chunk.
+/// What takes less than this share of it is not worth sharing.
 pub(super) const TINY_SHARE: u64 = 128;
 
 impl Walk {
@@ -387,7 +387,7 @@ impl Walk {
         let (last, aim) = (self.last, view.patience / CHUNK_SHARE);
         let tiny = view.patience / TINY_SHARE;
         // What nobody would steal is not cut any more.
-        if self.pace.time_of(left.len()).is_some_and(|time| time < WORTH_IN_CACHE * tiny) {
+        if self.pace.time_of(left.len()).is_some_and(|time| time < tiny) {
             return left.len();
         }
         let next = match self.pace.time_of(last) {

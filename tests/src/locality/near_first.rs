@@ -11,7 +11,7 @@ use locsteal::{ByTier, Layout, Locality, Placement, Pool, PoolBuilder, Schedule,
 
 use super::Setting;
 use super::kernel::{Machine, Nearness, first, set_mask};
-use super::stage::{Chunk, Stage};
+use super::stage::{Chunk, Stage, home};
 use super::watched::Watched;
 
 /// A pool and where its seats are.
@@ -184,7 +184,7 @@ pub fn empties_near_blocks_first(seated: &Seated, thief: usize, locality: Locali
         // The first steal takes a quarter from the back.
         let stolen = record.of(thief).find(|chunk| stage.home(chunk.start) == victim);
         let quarter = (left(victim) / 4).max(grain);
-        let end = (victim + 1) * block;
+        let end = stage.end(victim);
         assert_eq!(stolen.expect("each was visited").start, end - quarter, "{what}: {victim}");
     }
     assert_eq!(stats.moved, seated.moved(thief, left), "{what}");
@@ -235,12 +235,13 @@ pub fn stays_near_after_crossing(seated: &Seated, thief: usize) -> bool {
     let linger = Duration::from_micros(10);
     let stage = Stage { pool: &seated.pool, block, grain, locality: Locality::Llc, linger };
     stage.run(|director| {
-        let outside = move |chunk: &Chunk| !inside[chunk.start / block];
+        let width = seated.pool.threads();
+        let outside = move |chunk: &Chunk| !inside[home(chunk.start / block, width)];
         let brought = director.go_to(thief, outside);
-        let home = stage.home(brought.start);
+        let end = stage.end(stage.home(brought.start));
         // What the thief stole from that block reaches from here to the block's end, and the chunk is the first of it.
         let passed_on = director.go_to(neighbour, |_| true);
-        let stolen = brought.end..(home + 1) * block;
+        let stolen = brought.end..end;
         assert!(
             stolen.contains(&passed_on.start),
             "seat {neighbour} took {passed_on:?}, not from seat {thief} beside it, which has {stolen:?}"
@@ -248,7 +249,7 @@ pub fn stays_near_after_crossing(seated: &Seated, thief: usize) -> bool {
         // The thief uses up what it still has, then steals again.
         let own = brought.start..passed_on.start;
         let next = director.go_to(thief, move |chunk| !own.contains(&chunk.start));
-        let beside = passed_on.end..(home + 1) * block;
+        let beside = passed_on.end..end;
         assert!(
             beside.contains(&next.start),
             "seat {thief} took {next:?}, not from seat {neighbour} beside it, which has {beside:?}"
@@ -300,7 +301,8 @@ pub fn rescues_near_blocks_first(seated: &Seated, block: usize) {
                     .schedule(Schedule::Steal)
                     .for_each_chunk(|chunk: Chunk| {
                         let mut homes = homes.lock().unwrap_or_else(PoisonError::into_inner);
-                        homes.push((thread::current().id(), chunk.start / block, chunk.len()));
+                        let home = home(chunk.start / block, width);
+                        homes.push((thread::current().id(), home, chunk.len()));
                     });
             });
             *stats.lock().unwrap_or_else(PoisonError::into_inner) = counted;

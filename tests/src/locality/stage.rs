@@ -107,10 +107,20 @@ impl Stage<'_> {
         record
     }
 
-    /// The seat whose block holds an iteration.
+    /// The seat whose block holds an iteration: the first seat has the last block.
     pub(crate) fn home(&self, iteration: usize) -> usize {
-        iteration / self.block
+        home(iteration / self.block, self.pool.threads())
     }
+
+    /// Where the block of a seat ends.
+    pub(crate) fn end(&self, seat: usize) -> usize {
+        (self.pool.threads() - seat) * self.block
+    }
+}
+
+/// The seat that has the block with this number from the front, in a loop of so many seats.
+pub(crate) fn home(block: usize, width: usize) -> usize {
+    width - 1 - block
 }
 
 impl Record {

@@ -9,7 +9,7 @@ use crate::lines::Operation;
 use crate::report::summary::{Arm, LineSummary, Summary, family};
 
 const SIZE: (i32, i32) = (900, 520);
-const PLOT: ((i32, i32), (i32, i32)) = ((90, 70), (690, 450));
+const PLOT: ((i32, i32), (i32, i32)) = ((105, 70), (690, 450));
 
 /// Slower than this is drawn at the edge: how much slower is no matter here, and would squeeze the rest.
 const SLOWEST: f64 = 0.1;
@@ -82,13 +82,13 @@ fn plot(canvas: &Canvas<'_>, lines: &[(f64, &LineSummary)], curves: &[Curve]) ->
         canvas.path(vec![(left, y.at(tick)), (right, y.at(tick))], PALE, 1)?;
         let label = match tick {
             ..1.0 => format!("{} slower", times(1.0 / tick)),
-            1.0 => "the same".to_owned(),
+            1.0 => continue,
             _ => format!("{} faster", times(tick)),
         };
         canvas.text((left - 8, y.at(tick)), 12, GREY, Anchor::Right, &label)?;
     }
     canvas.path(vec![(left, y.at(1.0)), (right, y.at(1.0))], BLACK, 2)?;
-    canvas.text((left + 4, y.at(1.0) - 9), 12, BLACK, Anchor::Left, "the plain loop")?;
+    canvas.text((left - 8, y.at(1.0)), 12, BLACK, Anchor::Right, "the plain loop")?;
     for (n, _) in lines {
         canvas.path(vec![(x.at(*n), bottom), (x.at(*n), bottom + 5)], GREY, 1)?;
         let label = grouped(*n as u64);
@@ -131,15 +131,12 @@ fn grouped(n: u64) -> String {
 
 /// Writes each curve's name to the right, at its end or as near as there is room.
 fn label_ends(canvas: &Canvas<'_>, mut labels: Vec<(i32, RGBColor, &Curve)>) -> Result<()> {
-    const LINE: i32 = 17;
-    let ((_, top), (right, _)) = PLOT;
+    let ((_, _), (right, _)) = PLOT;
     labels.sort_by_key(|(y, ..)| *y);
-    let mut next = top - LINE;
-    for (y, color, curve) in labels {
-        let at = y.max(next);
-        next = at + LINE;
-        canvas.path(vec![(right + 2, y), (right + 14, at)], color, 1)?;
-        let beside = (right + 18, at);
+    let ends: Vec<i32> = labels.iter().map(|(y, ..)| *y).collect();
+    for ((y, color, curve), at) in labels.into_iter().zip(apart(&ends, 17)) {
+        canvas.path(vec![(right + 4, y), (right + 16, at)], color, 1)?;
+        let beside = (right + 20, at);
         if curve.ours {
             canvas.bold(beside, 14, color, Anchor::Left, &curve.label)?;
         } else {
@@ -149,9 +146,36 @@ fn label_ends(canvas: &Canvas<'_>, mut labels: Vec<(i32, RGBColor, &Curve)>) -> 
     Ok(())
 }
 
+/// The places nearest to `ends`, which ascend, that are at least `distance` apart: those that would be too near to each other
+/// stand around their middle.
+fn apart(ends: &[i32], distance: i32) -> Vec<i32> {
+    // Runs of neighbours: how many, and the sum of where their first would best be for each of them.
+    let mut runs: Vec<(i32, i32)> = Vec::new();
+    for (k, end) in ends.iter().enumerate() {
+        let mut run = (1, end - distance * k as i32);
+        while let Some(&(count, sum)) = runs.last()
+            && sum * run.0 >= run.1 * count
+        {
+            runs.pop();
+            run = (run.0 + count, run.1 + sum);
+        }
+        runs.push(run);
+    }
+    let firsts = runs.iter().flat_map(|(count, sum)| (0..*count).map(move |_| sum / count));
+    firsts.enumerate().map(|(k, first)| first + distance * k as i32).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_stand_at_their_curves_or_around_the_middle_of_a_crowd() {
+        assert_eq!(apart(&[10, 40, 90], 20), [10, 40, 90]);
+        assert_eq!(apart(&[50, 50, 50, 200], 20), [30, 50, 70, 200]);
+        assert_eq!(apart(&[0, 18, 20, 100], 20), [-7, 13, 33, 100]);
+        assert!(apart(&[], 20).is_empty());
+    }
 
     #[test]
     fn numbers_read_well() {

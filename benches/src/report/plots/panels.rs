@@ -66,7 +66,12 @@ fn panel(canvas: &Canvas<'_>, (x, y): (i32, i32), line: &LineSummary, width: usi
         canvas.text((scale.at(tick), bottom + 10), 11, GREY, Anchor::Middle, &round(tick))?;
     }
     let axis = (x + LABELS + (PANEL_WIDTH - LABELS - TIMES) / 2, bottom + 25);
-    canvas.text(axis, 11, GREY, Anchor::Middle, "time of one operation (logarithmic)")?;
+    let what = if line.line.neighbour.is_measured() {
+        "time of the other process's unit of work (logarithmic)"
+    } else {
+        "time of one operation (logarithmic)"
+    };
+    canvas.text(axis, 11, GREY, Anchor::Middle, what)?;
     if let Some(ideal) = ideal {
         canvas.dashes(scale.at(ideal), top - 4, bottom, IDEAL)?;
         let label = format!("plain loop / {width}");

@@ -28,13 +28,16 @@ pub(crate) struct Case {
 const AROUND: f64 = 20_000.0;
 
 /// What R6 allows: the rest of the fair chance once the others are done; then the rescued block, of which its rescuer
-/// runs one chunk, at most a quarter, while the others share out the rest.
+/// runs one chunk, while the others share out the rest. A chunk is at most half of what is left, and takes an eighth of the
+/// patience at most.
 fn late_bound(block: f64) -> f64 {
-    block.min(PATIENCE_NS as f64) + block / 4.0 + AROUND
+    let patience = PATIENCE_NS as f64;
+    block.min(patience) + (block / 2.0).min(patience / 8.0) + AROUND
 }
 
-/// Nobody else can run what a straggler holds when it stops: one chunk, at most a quarter of its block. It stops half
-/// way through its block, for as long as a whole one takes.
+/// Nobody else can run what a straggler holds when it stops: of a chunk that holds the middle of its block, and is at most half of
+/// what was left when it was taken, no more than a quarter of the block lies behind the middle. It stops half way through its
+/// block, for as long as a whole one takes.
 fn straggler_bound(block: f64) -> f64 {
     block / 2.0 + block / 4.0 + AROUND
 }

@@ -32,7 +32,7 @@ pub(super) fn clauses(clauses: &Clauses, hidden: &TokenStream, span: Span) -> To
     }
     if let Some(progress) = &clauses.progress {
         let listener = &progress.value;
-        calls.extend(quote_spanned!(span=> .progress(#listener)));
+        calls.extend(quote_spanned!(span=> .progress(&#hidden::Listener::new(#listener))));
     }
     if let Some(report) = &clauses.report {
         let stats = &report.value;

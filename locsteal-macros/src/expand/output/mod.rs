@@ -49,20 +49,14 @@ impl Output<'_> {
         };
         let site = self.site();
         let source = self.source();
-        let mut clauses = clauses(&facts.clauses, hidden, span);
-        if facts.ordered {
-            clauses.extend(quote_spanned!(span=> .ordered()));
-        }
+        let clauses = clauses(&facts.clauses, hidden, span);
         let launched = names.name("launched");
         let finished = names.name("finished");
         let owns = self.owns();
         let own_names = (0..facts.owned.len()).map(|k| names.own(k));
         let accumulators = self.accumulators();
         let (with, run) = if self.yields { ("yielding", "collect") } else { ("with", "run") };
-        let (with, run) = (
-            Ident::new(&format!("{with}_{}", facts.owned.len()), span),
-            Ident::new(run, self.around()),
-        );
+        let with = Ident::new(&format!("{with}_{}", facts.owned.len()), span);
         let (locals, sums) = (self.make_locals(), self.make_sums());
         let code = self.chunk_code();
         let results = self.results(&finished);
@@ -90,12 +84,15 @@ impl Output<'_> {
         let standard = macros::check(&facts.standard, hidden, span);
         let mut prepared =
             quote_spanned!(span=> #launched.#with(#(#own_names,)* #locals, #sums, #code));
-        let mut order = quote!();
-        if let Some(ordered_where) = self.order(&launched) {
+        let mut prepare = quote!();
+        let (mut in_order, mut order) = (if facts.ordered { "_in_order" } else { "" }, quote!());
+        if let Some(given) = self.order() {
             // Behind the body, which may be all that says what the types are.
-            order = quote_spanned!(span=> let #launched = #prepared; #ordered_where);
+            prepare = quote_spanned!(span=> let #launched = #prepared;);
             prepared = launched.to_token_stream();
+            (in_order, order) = ("_where", given);
         }
+        let run = Ident::new(&format!("{run}{in_order}"), self.around());
         quote_spanned! {span=>
             {
                 #standard
@@ -103,8 +100,8 @@ impl Output<'_> {
                     #launched => {
                         #(#owns)*
                         #(#accumulators)*
-                        #order
-                        #keep #prepared.#run();
+                        #prepare
+                        #keep #prepared.#run(#order);
                         #results
                         #exits
                         #values
@@ -224,6 +221,10 @@ impl Output<'_> {
     fn make_locals(&self) -> TokenStream {
         let Self { facts, names, hidden, .. } = self;
         let span = names.span();
+        if facts.clauses.local.is_empty() {
+            // A closure fewer for the compiler to look at.
+            return quote_spanned!(span=> #hidden::nothing);
+        }
         let slots = facts.clauses.local.iter().map(|local| {
             let init = &local.init;
             match &local.ty {

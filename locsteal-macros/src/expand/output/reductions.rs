@@ -55,8 +55,9 @@ impl Output<'_> {
         self.reduced_together().map(accumulator).collect()
     }
 
-    /// Has partial results joined in order where of several least or greatest values the first counts.
-    pub(super) fn order(&self, launched: &Ident) -> Option<TokenStream> {
+    /// The order in which partial results are joined, where that is for the types to say: in that of the iterations where of
+    /// several least or greatest values the first counts.
+    pub(super) fn order(&self) -> Option<TokenStream> {
         let Self { facts, names, hidden, .. } = self;
         let span = names.span();
         let extrema: Vec<Ident> = (0..facts.reductions.len())
@@ -66,18 +67,23 @@ impl Output<'_> {
         if facts.ordered || extrema.is_empty() {
             return None;
         }
+        let orders = extrema.iter().map(|name| quote_spanned!(span=> (&#name).order()));
+        let orders = list(orders, span);
         Some(quote_spanned! {span=>
-            let #launched = {
+            {
                 #[allow(unused_imports)]
                 use #hidden::{AnyEquals as _, SameEquals as _};
-                #launched.ordered_where(#((&#extrema).differ())||*)
-            };
+                #orders
+            }
         })
     }
 
     pub(super) fn make_sums(&self) -> TokenStream {
-        let Self { names, .. } = self;
+        let Self { facts, names, hidden, .. } = self;
         let span = names.span();
+        if facts.reductions.is_empty() {
+            return quote_spanned!(span=> #hidden::nothing);
+        }
         let sums = self.reduced_together().map(|(k, group)| {
             let reduction = &group[0];
             let mut accumulator = names.accumulator(k);

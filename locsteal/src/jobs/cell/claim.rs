@@ -6,9 +6,11 @@ use std::ptr::NonNull;
 use std::task::Waker;
 use std::thread;
 
-use super::{Header, Job, drop_quietly};
+use super::{Header, Job};
 use crate::jobs::policy::Lesson;
+use crate::jobs::scope::ScopeCore;
 use crate::jobs::word::{Detached, Holder, Phase, Waiter};
+use crate::panics::drop_quietly;
 use crate::sync::Ordering;
 
 /// The right to a job's outcome, which one handle has.
@@ -172,14 +174,14 @@ impl<T> TakenBack<T> {
         let Self(Job(job), _) = self;
         let mut outcome = MaybeUninit::<thread::Result<T>>::uninit();
         // SAFETY: taking the job back has made the slot the handle's, and it holds the closure; it is run once, since
-        // this uses the job up. The place is of its type. The scope waits until it is told.
+        // this uses the job up. The place is of its type. The scope waits until it is told, here alone.
         unsafe {
             let Header { table, scope, .. } = job.as_ref();
             let scope = *scope;
             (table.run_out)(job, outcome.as_mut_ptr().cast());
             close_handle(job);
             if let Some(scope) = scope {
-                scope.as_ref().job_ended();
+                ScopeCore::job_ended(scope);
             }
             outcome.assume_init()
         }

@@ -10,7 +10,7 @@ fn through(choice: Choice, ns: u64) -> Sample {
 fn run(memory: &Memory, len: u64, loops: u32, cost: impl Fn(Choice) -> u64) -> (u64, Choice) {
     let mut total = 0;
     for _ in 0..loops {
-        let Decision { choice, measured, .. } = memory.decide(len, false);
+        let Decision { choice, measured, .. } = memory.decide(len, || false);
         let ns = cost(choice);
         total += ns;
         if measured {
@@ -76,7 +76,7 @@ fn finds_its_way_back_from_serial_loops_although_workers_sleep() {
     let mut in_a_row = 0;
     let mut total = 0;
     for _ in 0..40_000 {
-        let Decision { choice, measured, .. } = memory.decide(1000, false);
+        let Decision { choice, measured, .. } = memory.decide(1000, || false);
         in_a_row = if choice == Choice::Serial { 0 } else { in_a_row + 1 };
         let ns = match in_a_row {
             0 => 20_000,
@@ -90,6 +90,47 @@ fn finds_its_way_back_from_serial_loops_although_workers_sleep() {
     }
     assert_ne!(memory.expectation(1000).0, Choice::Serial);
     assert!(total < 40_000 * 15_000, "{total}");
+}
+
+/// The same where but one of the ways to share the loop is any good, and the other gives workers no time to wake up.
+#[test]
+fn what_counts_is_what_a_loop_costs_once_its_workers_are_awake() {
+    let memory = Memory::new();
+    run(&memory, 1000, 100, costs(20_000, 45_000, 100_000));
+    assert_eq!(memory.expectation(1000).0, Choice::Serial);
+    let mut in_a_row = 0;
+    for _ in 0..40_000 {
+        let Decision { choice, measured, .. } = memory.decide(1000, || false);
+        in_a_row = if choice == Choice::Static { in_a_row + 1 } else { 0 };
+        let ns = match (choice, in_a_row) {
+            (Choice::Serial, _) => 20_000,
+            (Choice::Static, 1 | 2) => 60_000,
+            (Choice::Static, _) => 11_000,
+            (Choice::Steal, _) => 100_000,
+        };
+        if measured {
+            memory.learn(1000, through(choice, ns));
+        }
+    }
+    assert_eq!(memory.expectation(1000).0, Choice::Static);
+}
+
+#[test]
+fn what_was_far_behind_is_tried_again_after_a_while() {
+    let memory = Memory::new();
+    assert_eq!(run(&memory, 1000, 1000, costs(9000, 2000, 10_000)).1, Choice::Static);
+    assert_eq!(run(&memory, 1000, 30_000, costs(9000, 2000, 500)).1, Choice::Steal);
+}
+
+#[test]
+fn the_best_of_the_first_measurements_counts() {
+    let memory = Memory::new();
+    for ns in [50_000, 10_000, 80_000] {
+        assert_eq!(memory.decide(1000, || false).choice, Choice::Steal);
+        memory.learn(1000, through(Choice::Steal, ns));
+    }
+    let [.., steal] = memory.expectation(1000).1;
+    assert!((steal.unwrap() - 10.0).abs() < 0.1, "{steal:?} ns an iteration");
 }
 
 #[test]
@@ -116,6 +157,27 @@ fn an_interrupted_loop_does_not_mislead_for_long() {
 }
 
 #[test]
+fn what_was_not_believed_is_measured_again_at_once() {
+    let memory = Memory::new();
+    let cost = costs(900, 2000, 2100);
+    run(&memory, 1000, 1000, &cost);
+    let choice = loop {
+        let Decision { choice, measured, .. } = memory.decide(1000, || false);
+        if measured && choice == Choice::Serial {
+            break choice;
+        }
+        if measured {
+            memory.learn(1000, through(choice, cost(choice)));
+        }
+    };
+    memory.learn(1000, through(choice, 50_000));
+    let again = memory.decide(1000, || false);
+    assert_eq!((again.choice, again.measured), (choice, true));
+    memory.learn(1000, through(choice, 900));
+    assert_eq!(memory.expectation(1000).0, Choice::Serial);
+}
+
+#[test]
 fn classes_learn_apart() {
     let memory = Memory::new();
     run(&memory, 10, 100, costs(10, 400, 500));
@@ -132,7 +194,7 @@ fn loops_that_are_left_early_share_a_counter() {
     let (len, exit) = (1_000_000, 125_000);
     let mut total = 0;
     for _ in 0..2000 {
-        let decision = memory.decide(len, false);
+        let decision = memory.decide(len, || false);
         let ns = match decision.schedule() {
             Schedule::Dynamic => exit / 2 + 5000,
             Schedule::Static | Schedule::Steal => exit + 1000,
@@ -144,11 +206,11 @@ fn loops_that_are_left_early_share_a_counter() {
             memory.learn(len, sample);
         }
     }
-    assert_eq!(memory.decide(len, false).schedule(), Schedule::Dynamic);
+    assert_eq!(memory.decide(len, || false).schedule(), Schedule::Dynamic);
     assert!(total < 2000 * (exit * 11 / 20), "{total}");
     // Where they run through after all, the counter is kept only if it is no worse.
     for _ in 0..5000 {
-        let decision = memory.decide(len, false);
+        let decision = memory.decide(len, || false);
         let ns = if decision.choice == Choice::Steal { len / 2 } else { len };
         if decision.measured {
             memory.learn(len, through(decision.choice, ns));
@@ -158,21 +220,35 @@ fn loops_that_are_left_early_share_a_counter() {
 }
 
 #[test]
+fn a_loop_that_is_left_makes_its_class_begin_anew_and_counts_for_what_was_run() {
+    let memory = Memory::new();
+    run(&memory, 1000, 100, costs(9000, 5000, 6000));
+    let left = Sample { choice: Choice::Static, ns: 1000, left_after: Some(100) };
+    memory.learn(1000, left);
+    assert_eq!(memory.expectation(1000).1, [None; 3], "loops that run through tell little");
+    let Decision { choice, measured, left: known } = memory.decide(1000, || false);
+    assert_eq!((choice, measured, known), (Choice::Steal, true, true));
+    memory.learn(1000, Sample { choice, ..left });
+    let [.., steal] = memory.expectation(1000).1;
+    assert!((steal.unwrap() - 10.0).abs() < 0.1, "{steal:?} ns an iteration");
+}
+
+#[test]
 fn small_loops_inside_of_others_are_serial() {
     let memory = Memory::new();
-    assert_eq!(memory.decide(1000, true).choice, Choice::Steal, "nothing is known yet");
+    assert_eq!(memory.decide(1000, || true).choice, Choice::Steal, "nothing is known yet");
     run(&memory, 1000, 100, costs(600, 500, 450));
     assert_eq!(memory.expectation(1000).0, Choice::Steal);
     for _ in 0..1000 {
-        let decision = memory.decide(1000, true);
+        let decision = memory.decide(1000, || true);
         assert_eq!((decision.choice, decision.measured), (Choice::Serial, false));
     }
     run(&memory, 100_000, 100, costs(600_000, 310_000, 320_000));
-    assert_ne!(memory.decide(100_000, true).choice, Choice::Serial, "worth sharing");
+    assert_ne!(memory.decide(100_000, || true).choice, Choice::Serial, "worth sharing");
     // Small on many seats, long on one; and launched from inside alone.
     let mut serial = 0;
     for _ in 0..1000 {
-        let decision = memory.decide(10_000, true);
+        let decision = memory.decide(10_000, || true);
         let ns = costs(500_000, 14_000, 13_000)(decision.choice);
         serial += u32::from(decision.choice == Choice::Serial);
         if decision.measured {

@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use super::{Attempt, Loop};
 use crate::loops::collect::Collector;
 use crate::loops::source::ParallelSource;
+use crate::panics::Sheltered;
 
 /// Running it for a value of each iteration.
 ///
@@ -84,7 +85,8 @@ impl<S: ParallelSource> Loop<'_, S> {
         let count = self.count();
         let mut values = Vec::with_capacity(count);
         let collector = Collector::new(&mut values.spare_capacity_mut()[..count]);
-        let lowest = super::search::Lowest::new();
+        let lowest = Sheltered::new(super::search::Lowest::new());
+        let shared = lowest.get();
         let exit = self.drive(|pieces| {
             while let Some(piece) = pieces.next() {
                 let positions = piece.positions();
@@ -99,11 +101,11 @@ impl<S: ParallelSource> Loop<'_, S> {
                     ControlFlow::Break(exit) => ControlFlow::Break(exit),
                 });
                 if let Err(Some((position, exit))) = ended {
-                    lowest.give(u128::from(position), exit);
+                    shared.give(u128::from(position), exit);
                 }
             }
         });
-        if let Some(exit) = exit.and_then(|position| lowest.into_value(position)) {
+        if let Some(exit) = exit.and_then(|position| lowest.into_inner().into_value(position)) {
             drop(collector);
             return R::from_exit(exit);
         }

@@ -6,6 +6,7 @@ use std::ops::{AddAssign, ControlFlow, MulAssign};
 use super::Loop;
 use crate::loops::reduce::{self, Leaves, Partials, Reduce};
 use crate::loops::source::ParallelSource;
+use crate::panics::{Sheltered, drop_quietly};
 
 /// Running it for one value made of all iterations.
 ///
@@ -27,7 +28,8 @@ impl<S: ParallelSource> Loop<'_, S> {
         if self.reproducible {
             return self.accumulate_in_order(identity, fold, merge);
         }
-        let partials = Partials::new();
+        let partials = Sheltered::new(Partials::new());
+        let shared = partials.get();
         self.drive(|pieces| {
             let mut partial = None;
             while let Some(piece) = pieces.next() {
@@ -35,10 +37,10 @@ impl<S: ParallelSource> Loop<'_, S> {
                 piece.run(|item| fold(partial, item));
             }
             if let Some(partial) = partial {
-                partials.add(partial, &merge);
+                shared.add(partial, &merge);
             }
         });
-        partials.into_total()
+        partials.into_inner().into_total()
     }
 
     #[inline]
@@ -53,8 +55,8 @@ impl<S: ParallelSource> Loop<'_, S> {
     {
         let mut total = None;
         self.drive_segments(|segment| {
-            let leaves = Leaves::new(segment.length());
-            segment.unit(leaves.unit()).run(|pieces| {
+            let leaves = Leaves::new(segment.launch.length());
+            let run = segment.unit(leaves.unit()).run(|pieces| {
                 let mut done = leaves.run();
                 while let Some(piece) = pieces.next() {
                     let mut rest = Some(piece);
@@ -68,7 +70,11 @@ impl<S: ParallelSource> Loop<'_, S> {
                     }
                     done.hand_in(&merge);
                 }
-            })?;
+            });
+            if let Err(payload) = run {
+                drop_quietly(leaves);
+                return Err(payload);
+            }
             match (&mut total, leaves.into_total(None, &merge)) {
                 (Some(total), Some(later)) => merge(total, later),
                 (total, later) => *total = later,

@@ -5,6 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::{Attempt, Loop};
 use crate::loops::source::ParallelSource;
+use crate::panics::Sheltered;
 
 /// What the lowest position that left a loop has given.
 pub(in crate::loops) struct Lowest<E>(Mutex<Option<(u128, E)>>);
@@ -47,7 +48,8 @@ impl<S: ParallelSource> Loop<'_, S> {
     where
         S: Sync,
     {
-        let lowest = Lowest::new();
+        let lowest = Sheltered::new(Lowest::new());
+        let shared = lowest.get();
         let exit = self.drive(|pieces| {
             while let Some(piece) = pieces.next() {
                 let base = piece.first() - u128::from(piece.positions().start);
@@ -58,11 +60,11 @@ impl<S: ParallelSource> Loop<'_, S> {
                     flow
                 });
                 if let Err(Some((at, value))) = ended {
-                    lowest.give(base + u128::from(at), value);
+                    shared.give(base + u128::from(at), value);
                 }
             }
         });
-        exit.and_then(|position| lowest.into_value(position))
+        exit.and_then(|position| lowest.into_inner().into_value(position))
     }
 
     /// Calls `body` with each item until one says `Err`, `None` or `Break`, and returns what it said; `Ok(())`, `Some(())` or

@@ -82,7 +82,7 @@ impl<A: ParallelArray + ?Sized> OwnByIteration for A {
         Own {
             elements: elements.as_mut_ptr(),
             count: elements.len(),
-            per_iteration: 1,
+            share: Single,
             first,
             whole,
             name,
@@ -91,13 +91,42 @@ impl<A: ParallelArray + ?Sized> OwnByIteration for A {
     }
 }
 
+/// How many elements an iteration owns: that of index `i` those from `i` times this.
+pub trait Share: Copy {
+    /// The number, which is not 0.
+    fn size(self) -> usize;
+}
+
+/// One element.
+// A type, so that nothing is multiplied by 1 where the compiler would not see that it is 1.
+#[derive(Clone, Copy, Debug)]
+pub struct Single;
+
+impl Share for Single {
+    #[inline]
+    fn size(self) -> usize {
+        1
+    }
+}
+
+/// A chunk of elements.
+#[derive(Clone, Copy, Debug)]
+pub struct Several(usize);
+
+impl Share for Several {
+    #[inline]
+    fn size(self) -> usize {
+        self.0
+    }
+}
+
 /// An array that is borrowed for a loop whose iterations own parts of it.
 #[derive(Debug)]
-pub struct Own<'a, T> {
+pub struct Own<'a, T, Each = Single> {
     elements: *mut T,
     count: usize,
-    /// How many elements an iteration owns: that of index `i` those from `i * per_iteration`.
-    per_iteration: usize,
+    /// What an iteration owns.
+    share: Each,
     /// The index of the first element.
     first: usize,
     /// The length of the array as the user knows it.
@@ -108,7 +137,7 @@ pub struct Own<'a, T> {
 
 // SAFETY: sharing an `Own` with other threads lets them take exclusive parts of the slice (`part` needs no more than
 // `&self`), which sends elements to them and nothing else.
-unsafe impl<T: Send> Sync for Own<'_, T> {}
+unsafe impl<T: Send, Each: Sync> Sync for Own<'_, T, Each> {}
 
 impl<'a, T> Own<'a, T> {
     /// Iteration `i` owns the `i`-th chunk of `size` elements instead of the `i`-th element.
@@ -119,13 +148,12 @@ impl<'a, T> Own<'a, T> {
     #[must_use]
     #[track_caller]
     #[inline]
-    pub fn chunks(self, size: usize) -> Self {
-        assert!(
-            size != 0,
-            "`own({}.chunks(0))`: an iteration must own at least one element",
-            self.name
-        );
-        Self { per_iteration: size, ..self }
+    pub fn chunks(self, size: usize) -> Own<'a, T, Several> {
+        if size == 0 {
+            no_elements(self.name);
+        }
+        let Self { elements, count, first, whole, name, borrow, .. } = self;
+        Own { elements, count, share: Several(size), first, whole, name, borrow }
     }
 
     /// In a nest of loops that run as one, the iteration with the indices `i`, `j`, .. owns the element
@@ -147,7 +175,16 @@ impl<'a, T> Own<'a, T> {
     pub fn numbered(self, size: usize) -> Numbered<'a, T> {
         Numbered::new(self.chunks(size))
     }
+}
 
+#[cold]
+#[inline(never)]
+#[track_caller]
+fn no_elements(name: &str) -> ! {
+    panic!("`own({name}.chunks(0))`: an iteration must own at least one element");
+}
+
+impl<'a, T, Each: Share> Own<'a, T, Each> {
     #[inline]
     pub(super) fn name(&self) -> &'static str {
         self.name
@@ -160,7 +197,7 @@ impl<'a, T> Own<'a, T> {
     /// No index is in `indices` of two calls during `'a`.
     #[inline]
     pub(super) unsafe fn part(&self, indices: RangeInclusive<i128>) -> (Area, &'a mut [T]) {
-        let size = self.per_iteration as i128;
+        let size = self.share.size() as i128;
         let first = self.first as i128;
         let end = first + self.count as i128;
         // Saturating: an index that large is past every array's end.
@@ -171,6 +208,6 @@ impl<'a, T> Own<'a, T> {
         // were made from, which is borrowed exclusively for `'a`. Different calls get different indices, hence parts
         // that do not overlap: clamping only shrinks them.
         let part = unsafe { std::slice::from_raw_parts_mut(self.elements.add(start), len) };
-        (Area::new(self.name, self.per_iteration, low as usize, self.whole), part)
+        (Area::new(self.name, self.share.size(), low as usize, self.whole), part)
     }
 }

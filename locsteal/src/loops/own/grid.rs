@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::array::{Several, Share};
 use super::{Area, Indices, Own};
 use crate::loops::source::{
     IndexedSource, Integer, Nest, ParallelSource, RangeInclusiveSource, RangeSource,
@@ -15,7 +16,7 @@ pub trait Owned {
     type Element;
 }
 
-impl<T> Owned for Own<'_, T> {
+impl<T, Each> Owned for Own<'_, T, Each> {
     type Element = T;
 }
 
@@ -45,7 +46,7 @@ pub trait Owning<S, Part>: Owned + Sync {
     unsafe fn part(&self, frame: &Frame<'_, S, Part>) -> (Area, &mut [Self::Element]);
 }
 
-impl<T: Send, S: Indices<Part>, Part> Owning<S, Part> for Own<'_, T> {
+impl<T: Send, Each: Share + Sync, S: Indices<Part>, Part> Owning<S, Part> for Own<'_, T, Each> {
     #[inline]
     fn check(&self, _: &S) {}
 
@@ -92,10 +93,10 @@ impl<T: Send, S: Coordinates, Part, const N: usize> Owning<S, Part> for Grid<'_,
 
 /// An array of which the iteration at position `p` owns the `p`-th chunk.
 #[derive(Debug)]
-pub struct Numbered<'a, T>(Own<'a, T>);
+pub struct Numbered<'a, T>(Own<'a, T, Several>);
 
 impl<'a, T> Numbered<'a, T> {
-    pub(super) fn new(own: Own<'a, T>) -> Self {
+    pub(super) fn new(own: Own<'a, T, Several>) -> Self {
         Self(own)
     }
 }

@@ -12,6 +12,7 @@ use std::mem::{ManuallyDrop, MaybeUninit, needs_drop};
 use std::ops::Range;
 
 use super::{IntoParallelSource, Length, ParallelSource, PositionSet};
+use crate::panics::drop_all;
 
 /// Memory with elements that may have been moved out of it.
 ///
@@ -116,31 +117,14 @@ impl<T, M: Storage<T>> Drop for Owned<T, M> {
     }
 }
 
-/// Drops the elements at `positions`, also those after one whose `drop` panics.
+/// Drops the elements at `positions`, as [`drop_all`] does.
 ///
 /// # Safety
 ///
 /// At each position there is a valid element that nobody uses afterwards, and no position comes twice.
 pub(crate) unsafe fn drop_elements<T>(elements: *const T, positions: impl Iterator<Item = usize>) {
-    struct Remaining<T, I: Iterator<Item = usize>>(*const T, I);
-
-    impl<T, I: Iterator<Item = usize>> Remaining<T, I> {
-        fn drop_all(&mut self) {
-            for position in self.1.by_ref() {
-                // SAFETY: as the caller of `drop_elements` promises; the iterator is past the position before the element is
-                // dropped.
-                drop(unsafe { self.0.add(position).read() });
-            }
-        }
-    }
-
-    impl<T, I: Iterator<Item = usize>> Drop for Remaining<T, I> {
-        fn drop(&mut self) {
-            self.drop_all();
-        }
-    }
-
-    Remaining(elements, positions).drop_all();
+    // SAFETY: as the caller promises; the iterator is past the position before the element is dropped.
+    drop_all(positions.map(|position| unsafe { elements.add(position).read() }));
 }
 
 /// The elements at some positions, by value.
@@ -181,14 +165,8 @@ impl<T> FusedIterator for OwnedChunk<T> {}
 impl<T> Drop for OwnedChunk<T> {
     #[inline]
     fn drop(&mut self) {
-        if needs_drop::<T>() {
-            let left = std::mem::take(&mut self.left);
-            // SAFETY: the chunk owns the elements that are left, nothing else refers to them, and they are not left any more.
-            // `drop_in_place` of a slice goes on after an element that panics.
-            unsafe {
-                let first = self.elements.add(left.start).cast_mut();
-                std::ptr::slice_from_raw_parts_mut(first, left.len()).drop_in_place();
-            }
+        if needs_drop::<T>() && !self.left.is_empty() {
+            drop_all(self);
         }
     }
 }

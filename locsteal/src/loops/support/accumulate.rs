@@ -44,6 +44,10 @@ fn missing() -> ! {
     unreachable!("a chunk took what the one before it has not put back")
 }
 
+/// What participants have for themselves where there is nothing, and what they accumulate then.
+#[inline]
+pub const fn nothing() {}
+
 /// A variable that the loop reduces with `Op`.
 #[derive(Debug)]
 pub struct Accumulator<'a, Op, T: ?Sized> {

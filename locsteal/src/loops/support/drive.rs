@@ -1,31 +1,24 @@
-//! Running a marked loop: participants take chunks and run the chunk code on them.
+//! Running a marked loop: the clauses, and the methods that run it.
 
 use std::marker::PhantomData;
-use std::mem::needs_drop;
-use std::ops::ControlFlow;
 
 use super::accumulate::Sums;
+use super::chunks::{EachChunk, Filling};
+use super::clauses::Clauses;
 use super::code::{Arrays, ChunkCode, Prepared, YieldCode};
-use super::fill::{Fill, Yield};
-use super::frame::Frame;
-use super::leave::Ended;
-use super::tracker::Tracker;
-use crate::loops::builder::{self, Launch, search::Lowest};
-use crate::loops::drive::{Payload, Piece, Pieces};
-use crate::loops::participant::Participant;
+use super::equals::{AnyOrder, InOrder, Order};
+use super::fill::Yield;
 use crate::loops::progress::Progress;
-use crate::loops::reduce::{Leaves, Partials};
 use crate::loops::site::Site;
 use crate::loops::source::{IntoParallelSource, ParallelSource};
-use crate::sched::Ending;
+use crate::panics::Sheltered;
 use crate::{Locality, Pool, Schedule, Stats};
 
 /// A marked loop over `S` whose items hold their index at `Part`, before it is run.
 #[must_use]
 pub struct Loop<'a, S, Part> {
-    inner: builder::Loop<'a, S>,
-    /// Whether what is accumulated is joined in the order of the iterations.
-    ordered: bool,
+    source: S,
+    clauses: Clauses<'a>,
     part: PhantomData<Part>,
 }
 
@@ -35,8 +28,17 @@ pub fn start<'a, Part, I: IntoParallelSource>(
     site: &'static Site,
     over: I,
 ) -> Loop<'a, I::Source, Part> {
-    let inner = builder::source(over).name(site.label()).remembering(site);
-    Loop { inner, ordered: false, part: PhantomData }
+    Loop { source: over.into_parallel_source(), clauses: Clauses::new(site), part: PhantomData }
+}
+
+/// Who is told how far a loop has come, kept for the loop.
+pub struct Listener<P>(Sheltered<P>);
+
+impl<P: Progress> Listener<P> {
+    /// Keeps it.
+    pub fn new(progress: P) -> Self {
+        Self(Sheltered::new(progress))
+    }
 }
 
 /// `schedule = static(size)`
@@ -59,18 +61,13 @@ pub struct Finished<E, R> {
 
 /// The clauses.
 impl<'a, S, Part> Loop<'a, S, Part> {
-    #[inline]
-    fn map(self, change: impl FnOnce(builder::Loop<'a, S>) -> builder::Loop<'a, S>) -> Self {
-        Self { inner: change(self.inner), ..self }
-    }
-
     /// `schedule = ..`
     #[inline]
     pub fn schedule(self, schedule: Schedule) -> Self
     where
         S: ParallelSource,
     {
-        self.map(|inner| inner.schedule(schedule))
+        Self { clauses: Clauses { schedule, ..self.clauses }, ..self }
     }
 
     /// `locality = ..`
@@ -79,7 +76,7 @@ impl<'a, S, Part> Loop<'a, S, Part> {
     where
         S: ParallelSource,
     {
-        self.map(|inner| inner.locality(locality))
+        Self { clauses: Clauses { locality, ..self.clauses }, ..self }
     }
 
     /// `grain = ..`
@@ -88,7 +85,7 @@ impl<'a, S, Part> Loop<'a, S, Part> {
     where
         S: ParallelSource,
     {
-        self.map(|inner| inner.grain(grain))
+        Self { clauses: Clauses { grain: grain as u64, ..self.clauses }, ..self }
     }
 
     /// `threads = ..`
@@ -97,7 +94,7 @@ impl<'a, S, Part> Loop<'a, S, Part> {
     where
         S: ParallelSource,
     {
-        self.map(|inner| inner.threads(threads))
+        Self { clauses: Clauses { threads, ..self.clauses }, ..self }
     }
 
     /// `pool = ..`
@@ -106,16 +103,16 @@ impl<'a, S, Part> Loop<'a, S, Part> {
     where
         S: ParallelSource,
     {
-        self.map(|inner| inner.pool(pool))
+        Self { clauses: Clauses { pool: Some(pool), ..self.clauses }, ..self }
     }
 
     /// `progress = ..`
     #[inline]
-    pub fn progress(self, listener: impl Progress + 'a) -> Self
+    pub fn progress(self, listener: &'a Listener<impl Progress>) -> Self
     where
         S: ParallelSource,
     {
-        self.map(|inner| inner.progress(listener))
+        Self { clauses: Clauses { progress: Some(listener.0.get()), ..self.clauses }, ..self }
     }
 
     /// `report = ..`
@@ -124,23 +121,7 @@ impl<'a, S, Part> Loop<'a, S, Part> {
     where
         S: ParallelSource,
     {
-        self.map(|inner| inner.report(stats))
-    }
-
-    /// `reduce(reproducible, ..)`, and reductions in loops that can be left.
-    #[inline]
-    pub fn ordered(self) -> Self {
-        Self { ordered: true, ..self }
-    }
-}
-
-impl<S, Part, Owns, Locals, MakeSums, Code>
-    Prepared<Loop<'_, S, Part>, Owns, Locals, MakeSums, Code>
-{
-    /// Reductions to a least or greatest value, where equal values may differ.
-    #[inline]
-    pub fn ordered_where(self, ordered: bool) -> Self {
-        Self { launch: Loop { ordered, ..self.launch }, ..self }
+        Self { clauses: Clauses { report: Some(stats), ..self.clauses }, ..self }
     }
 }
 
@@ -162,12 +143,40 @@ where
         MakeSums: Sync,
         Code: ChunkCode<S, Part, Owns, L, R, E> + Sync,
     {
-        let Self { launch, arrays, locals, sums, code } = self;
-        arrays.check(launch.inner.items());
-        launch.drive(locals, sums, |frame, locals, sums| {
-            // SAFETY: they have been checked, and `drive` calls this with frames that have no position in common.
-            unsafe { code.run(frame, &arrays, locals, sums) }
-        })
+        self.run_where(AnyOrder)
+    }
+
+    /// Runs the loop; what is accumulated is joined in the order of the iterations: `reduce(reproducible, ..)`, and reductions in
+    /// loops that can be left.
+    #[inline]
+    pub fn run_in_order<E>(self) -> Finished<E, R>
+    where
+        S: ParallelSource + Sync,
+        Owns: Arrays<S, Part>,
+        R: Sums,
+        E: Send,
+        Locals: Sync,
+        MakeSums: Sync,
+        Code: ChunkCode<S, Part, Owns, L, R, E> + Sync,
+    {
+        self.run_where(InOrder)
+    }
+
+    /// Runs the loop; what is accumulated is joined in the order of the iterations if that is asked for: reductions to a least or
+    /// greatest value, where equal values may differ.
+    #[inline]
+    pub fn run_where<O: Order, E>(self, _order: O) -> Finished<E, R>
+    where
+        S: ParallelSource + Sync,
+        Owns: Arrays<S, Part>,
+        R: Sums,
+        E: Send,
+        Locals: Sync,
+        MakeSums: Sync,
+        Code: ChunkCode<S, Part, Owns, L, R, E> + Sync,
+    {
+        let Self { launch: Loop { source, clauses, .. }, arrays, locals, sums, code } = self;
+        EachChunk::new(source, arrays, locals, sums, code).finish::<O, _, _, _>(clauses)
     }
 
     /// Runs a loop that yields. The values are `None` if it was left.
@@ -184,176 +193,47 @@ where
         MakeSums: Sync,
         Code: YieldCode<S, Part, Owns, T, L, R, E> + Sync,
     {
-        let Self { launch, arrays, locals, sums, code } = self;
-        arrays.check(launch.inner.items());
-        let length = launch.inner.items().length();
+        self.collect_where(AnyOrder)
+    }
+
+    /// The same as [`run_in_order`](Self::run_in_order) for a loop that yields.
+    #[inline]
+    pub fn collect_in_order<V, T, E>(self) -> (Option<V>, Finished<E, R>)
+    where
+        S: ParallelSource + Sync,
+        Owns: Arrays<S, Part>,
+        V: Yield<T>,
+        T: Send,
+        R: Sums,
+        E: Send,
+        Locals: Sync,
+        MakeSums: Sync,
+        Code: YieldCode<S, Part, Owns, T, L, R, E> + Sync,
+    {
+        self.collect_where(InOrder)
+    }
+
+    /// The same as [`run_where`](Self::run_where) for a loop that yields.
+    #[inline]
+    pub fn collect_where<O: Order, V, T, E>(self, _order: O) -> (Option<V>, Finished<E, R>)
+    where
+        S: ParallelSource + Sync,
+        Owns: Arrays<S, Part>,
+        V: Yield<T>,
+        T: Send,
+        R: Sums,
+        E: Send,
+        Locals: Sync,
+        MakeSums: Sync,
+        Code: YieldCode<S, Part, Owns, T, L, R, E> + Sync,
+    {
+        let Self { launch: Loop { source, clauses, .. }, arrays, locals, sums, code } = self;
         let mut finished = None;
-        let values = V::collect(length, |collector| {
-            let finished = finished.insert(launch.drive(locals, sums, |frame, locals, sums| {
-                // SAFETY: frames have no position in common.
-                let fill = unsafe { Fill::new(collector, frame.positions()) };
-                // SAFETY: as in `run`.
-                unsafe { code.run(frame, &arrays, fill, locals, sums) }
-            }));
-            finished.left.is_none()
+        let values = V::collect(source.length(), |collector| {
+            let code = Filling { collector, code };
+            let chunks = EachChunk::new(source, arrays, locals, sums, code);
+            finished.insert(chunks.finish::<O, _, _, _>(clauses)).left.is_none()
         });
         (values, finished.unwrap_or(Finished { left: None, sums: None }))
-    }
-}
-
-impl<S: ParallelSource + Sync, Part> Loop<'_, S, Part> {
-    /// Calls `code` with frames of which no two have a position in common.
-    #[inline]
-    fn drive<L, R: Sums, E: Send>(
-        self,
-        locals: impl Fn() -> L + Sync,
-        sums: impl Fn() -> R + Sync,
-        code: impl Fn(Frame<'_, S, Part>, &mut L, &mut R) -> Ended<E> + Sync,
-    ) -> Finished<E, R> {
-        let Self { mut inner, ordered, .. } = self;
-        let ordered = ordered && !R::NONE;
-        // A source with drops of its own is left to the launcher, which sees to what happens when one of them panics.
-        if !ordered
-            && !needs_drop::<S>()
-            && let Some(len) = inner.plain()
-        {
-            return run_plain(inner.items(), len, &locals, &sums, &code);
-        }
-        let mut finished: Finished<E, R> = Finished { left: None, sums: None };
-        inner.drive_segments(|launch| {
-            let chunks = Chunks {
-                locals: &locals,
-                sums: &sums,
-                code: &code,
-                left: Lowest::new(),
-                part: PhantomData,
-            };
-            // Asked for first and by itself: so what is not used is not compiled.
-            let (exit, total) = if R::NONE {
-                chunks.run_in_any_order(launch)?
-            } else if ordered {
-                chunks.run_in_order(launch)?
-            } else {
-                chunks.run_in_any_order(launch)?
-            };
-            match (&mut finished.sums, total) {
-                (Some(total), Some(later)) => total.merge(later),
-                (total, later @ Some(_)) => *total = later,
-                (_, None) => {}
-            }
-            let Some(exit) = exit else { return Ok(ControlFlow::Continue(())) };
-            finished.left = chunks.left.into_value(u128::from(exit));
-            Ok(ControlFlow::Break(()))
-        });
-        finished
-    }
-}
-
-/// Runs a loop of `len` positions as one chunk, on the calling thread.
-#[inline]
-fn run_plain<S: ParallelSource, Part, L, R, E>(
-    source: &S,
-    len: u64,
-    locals: &impl Fn() -> L,
-    sums: &impl Fn() -> R,
-    code: &impl Fn(Frame<'_, S, Part>, &mut L, &mut R) -> Ended<E>,
-) -> Finished<E, R> {
-    let ending = Ending::new();
-    let participant = Participant::alone(len, &ending);
-    let tracker = Tracker::new(&participant);
-    let (mut locals, mut sums) = (locals(), sums());
-    // SAFETY: these are all positions of the source, handed out once, and it stays where it is.
-    let frame = unsafe { Frame::new(source, &tracker, 0, 0..len) };
-    let ended = code(frame, &mut locals, &mut sums);
-    let left = match ended {
-        Ended::Left(how) => Some(how),
-        Ended::Through => None,
-    };
-    Finished { left, sums: Some(sums) }
-}
-
-/// What is done with the chunks of a segment.
-struct Chunks<'c, S, Part, Locals, MakeSums, Code, E> {
-    locals: &'c Locals,
-    sums: &'c MakeSums,
-    code: &'c Code,
-    /// What the lowest iteration that left took along.
-    left: Lowest<E>,
-    part: PhantomData<fn(&S) -> Part>,
-}
-
-/// The position at which a segment was left, and what was accumulated in it.
-type Run<R> = Result<(Option<u64>, Option<R>), Payload>;
-
-impl<S, Part, L, R, E, Locals, MakeSums, Code> Chunks<'_, S, Part, Locals, MakeSums, Code, E>
-where
-    S: ParallelSource + Sync,
-    R: Sums,
-    E: Send,
-    Locals: Fn() -> L + Sync,
-    MakeSums: Fn() -> R + Sync,
-    Code: Fn(Frame<'_, S, Part>, &mut L, &mut R) -> Ended<E> + Sync,
-{
-    #[inline]
-    fn run_in_any_order(&self, launch: Launch<'_, S>) -> Run<R> {
-        let partials = Partials::new();
-        let exit = launch.run(|pieces| {
-            let mut state = None;
-            while let Some(piece) = pieces.next() {
-                // Only who has something to do makes itself a state.
-                let (locals, sums) = state.get_or_insert_with(|| ((self.locals)(), (self.sums)()));
-                self.run_chunk(piece, locals, sums);
-            }
-            if let Some((_, sums)) = state
-                && !R::NONE
-            {
-                partials.add(sums, R::merge);
-            }
-        })?;
-        Ok((exit, partials.into_total()))
-    }
-
-    #[inline]
-    fn run_in_order(&self, launch: Launch<'_, S>) -> Run<R> {
-        let leaves = Leaves::new(launch.length());
-        let exit = launch.unit(leaves.unit()).run(|pieces| self.run_leaves(&leaves, pieces))?;
-        Ok((exit, leaves.into_total(exit, R::merge)))
-    }
-
-    fn run_leaves(&self, leaves: &Leaves<R>, pieces: &mut Pieces<'_, '_, S>) {
-        let mut state = None;
-        let mut done = leaves.run();
-        'pieces: while let Some(piece) = pieces.next() {
-            let locals = state.get_or_insert_with(self.locals);
-            let mut rest = Some(piece);
-            while let Some(piece) = rest {
-                let begin = piece.positions().start;
-                let (leaf, after) = piece.split_off(leaves.leaf_at(begin).end);
-                rest = after;
-                let mut sums = (self.sums)();
-                if let Some(position) = self.run_chunk(leaf, locals, &mut sums) {
-                    done.exit(position, sums, &R::merge);
-                    continue 'pieces;
-                }
-                done.push(begin, sums, &R::merge);
-            }
-            done.hand_in(&R::merge);
-        }
-    }
-
-    /// Runs a chunk; gives the position at which it was left, if it was.
-    #[inline]
-    fn run_chunk(&self, piece: Piece<'_, '_, S>, locals: &mut L, sums: &mut R) -> Option<u64> {
-        let (source, participant, base, positions) = piece.dismantle();
-        let tracker = Tracker::new(participant);
-        // SAFETY: a piece is the right to run its positions once, and borrows the source for longer than the frame lives.
-        let frame = unsafe { Frame::new(source, &tracker, base, positions) };
-        let ended = (self.code)(frame, locals, sums);
-        let position = tracker.stopped()?;
-        if let Ended::Left(how) = ended {
-            self.left.give(u128::from(position), how);
-        }
-        participant.exit_at(position);
-        Some(position)
     }
 }

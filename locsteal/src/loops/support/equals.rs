@@ -36,28 +36,60 @@ same! {
     #[generics(A: Same, B: Same, C: Same)] (A, B, C);
 }
 
+/// Whether what is accumulated is joined in the order of the iterations.
+// A type and no value, so that what is not used is not compiled.
+pub trait Order {
+    /// Whether it is.
+    const KEPT: bool;
+}
+
+/// In whatever order participants end.
+#[derive(Clone, Copy, Debug)]
+pub struct AnyOrder;
+
+/// In the order of the iterations.
+#[derive(Clone, Copy, Debug)]
+pub struct InOrder;
+
+impl Order for AnyOrder {
+    const KEPT: bool = false;
+}
+
+impl Order for InOrder {
+    const KEPT: bool = true;
+}
+
+impl Order for () {
+    const KEPT: bool = false;
+}
+
+/// As one of several variables needs it.
+impl<A: Order, Rest: Order> Order for (A, Rest) {
+    const KEPT: bool = A::KEPT || Rest::KEPT;
+}
+
 /// Of a variable of a type whose equal values are the same: found before [`AnyEquals`].
 pub trait SameEquals {
-    /// Whether equal values may differ.
-    fn differ(&self) -> bool;
+    /// The order that its least or greatest value needs.
+    fn order(&self) -> AnyOrder;
 }
 
 impl<Op, T: Same + ?Sized> SameEquals for Accumulator<'_, Op, T> {
     #[inline]
-    fn differ(&self) -> bool {
-        false
+    fn order(&self) -> AnyOrder {
+        AnyOrder
     }
 }
 
 /// Of a variable of any type.
 pub trait AnyEquals {
-    /// Whether equal values may differ.
-    fn differ(&self) -> bool;
+    /// The order that its least or greatest value needs: equal values may differ.
+    fn order(&self) -> InOrder;
 }
 
 impl<Op, T: ?Sized> AnyEquals for &Accumulator<'_, Op, T> {
     #[inline]
-    fn differ(&self) -> bool {
-        true
+    fn order(&self) -> InOrder {
+        InOrder
     }
 }

@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 use std::ops::Range;
 
 use super::items::{Indexed, Items};
-use super::tracker::{Short, Tracker};
+use super::tracker::{Short, Tracker, Turn};
 use crate::loops::own::{Area, Elements, Indices, Stride};
 use crate::loops::source::{ParallelSource, RepeatableSource};
 
@@ -31,28 +31,20 @@ pub struct Frame<'a, S, Part> {
 }
 
 impl<'a, S, Part> Frame<'a, S, Part> {
-    /// The items at these positions, counted from `base`. There are some.
+    /// The items of a turn.
     ///
     /// # Safety
     ///
     /// The positions are those of the source; none of them is given to two frames; the source stays where it is.
     #[inline]
-    pub(super) unsafe fn new(
-        source: &'a S,
-        tracker: &'a Tracker<'a>,
-        base: u128,
-        positions: Range<u64>,
-    ) -> Self {
-        // Where the compiler knew this number, as for a loop that is run in one piece, it would see that one iteration's `x[i + 1]` is
-        // the next one's `x[i]`, and carry it over, which takes more instructions than to read it again.
-        let start = std::hint::black_box(positions.start);
-        let first = base + u128::from(start);
-        let count = positions.end - positions.start;
+    pub(super) unsafe fn new(source: &'a S, tracker: &'a Tracker<'a>, turn: &'a Turn<'a>) -> Self {
+        let Range { start, end } = turn.positions;
+        let (first, count) = (turn.first, end - start);
         Self {
             source,
             tracker,
             first,
-            position: positions.start,
+            position: start,
             count,
             last: first.wrapping_add(u128::from(count.wrapping_sub(1))),
             short: false,

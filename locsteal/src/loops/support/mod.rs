@@ -11,6 +11,8 @@
 mod accompanied;
 mod accumulate;
 mod by;
+mod chunks;
+mod clauses;
 mod code;
 mod drive;
 mod equals;
@@ -25,11 +27,11 @@ pub mod standard;
 mod tracker;
 
 pub use accompanied::Accompanied;
-pub use accumulate::{Accumulator, Slot, Sum, Sums};
+pub use accumulate::{Accumulator, Slot, Sum, Sums, nothing};
 pub use by::{By, ByAny, ByNumber, Unknown};
 pub use code::{Arrays, ChunkCode, Prepared, YieldCode};
-pub use drive::{Finished, Loop, dynamic_chunk, start, static_chunk};
-pub use equals::{AnyEquals, SameEquals};
+pub use drive::{Finished, Listener, Loop, dynamic_chunk, start, static_chunk};
+pub use equals::{AnyEquals, AnyOrder, InOrder, Order, SameEquals};
 pub use fill::{Fill, Yield, nothing_left};
 pub use frame::{Frame, indexed, items};
 pub use inner::{Inner, RowReading, add, subtract};

@@ -1,14 +1,25 @@
 //! Where a chunk's iterations have come to.
 
 use std::cell::Cell;
+use std::ops::Range;
 
-use crate::loops::participant::Participant;
+use crate::sched::Ending;
+
+/// Positions that are run one after another, by one participant.
+pub(super) struct Turn<'a> {
+    /// Where it says that the loop has been left.
+    pub(super) ending: &'a Ending,
+    /// The first position in the source.
+    pub(super) first: u128,
+    /// The positions, as the launcher counts. There are some.
+    pub(super) positions: Range<u64>,
+    /// The position that was running when the turn was left, by a panic or by leaving the loop; `None` if it ran to its end.
+    pub(super) stopped: Cell<Option<u64>>,
+}
 
 /// What a chunk tells about how it ended.
 pub(super) struct Tracker<'a> {
-    participant: &'a Participant<'a>,
-    /// The position that was running when the chunk was left, by a panic or by leaving its loop.
-    stopped: Cell<Option<u64>>,
+    turn: &'a Turn<'a>,
     short: Cell<Option<Short>>,
 }
 
@@ -24,27 +35,26 @@ pub(super) struct Short {
 }
 
 impl<'a> Tracker<'a> {
-    pub(super) fn new(participant: &'a Participant<'a>) -> Self {
-        Self { participant, stopped: Cell::new(None), short: Cell::new(None) }
+    pub(super) fn new(turn: &'a Turn<'a>) -> Self {
+        Self { turn, short: Cell::new(None) }
     }
 
     /// The position of the iteration that left the chunk; `None` if it ran to its end.
     pub(super) fn stopped(&self) -> Option<u64> {
-        self.stopped.get()
+        self.turn.stopped.get()
     }
 
-    /// See [`Participant::bound`].
+    /// Positions at or above this one need not be started any more.
     #[inline]
     pub(super) fn bound(&self) -> u64 {
-        self.participant.bound()
+        self.turn.ending.bound()
     }
 
     /// The iteration at `position` leaves the chunk.
     #[cold]
     #[inline(never)]
     pub(super) fn stop(&self, position: u64) {
-        self.stopped.set(Some(position));
-        self.participant.panicked_at(position);
+        self.turn.stopped.set(Some(position));
     }
 
     /// The chunk will end early, since an array does.

@@ -171,3 +171,20 @@ fn growing_chunks_are_a_small_share_of_what_was_taken_before() {
     assert_eq!(taken, 100_000);
     assert!(chunks < 500, "{chunks} chunks");
 }
+
+#[test]
+fn long_chunks_of_a_counter_end_where_cache_lines_may_begin() {
+    for kind in [Kind::Dynamic, Kind::Growing] {
+        let rig = Rig { kind, grain: 100, ..Rig::new(machine(4, 2, 2), 25_000) };
+        let mut walk = rig.caller(0);
+        let mut ends = Vec::new();
+        while let Step::Run(chunk) = rig.step(&mut walk) {
+            ends.push((chunk.end, if chunk.end - chunk.start < 256 { 8 } else { 16 }));
+        }
+        assert_eq!(ends.pop().map(|(end, _)| end), Some(100_000), "{kind:?}");
+        assert!(
+            ends.len() > 10 && ends.iter().all(|(end, edge)| end % edge == 0),
+            "{kind:?}: {ends:?}"
+        );
+    }
+}
