@@ -110,7 +110,7 @@ pub(crate) struct Outcome {
 }
 
 /// The loop's frame, on the caller's stack. What a worker needs of it is in one line.
-#[repr(align(64))]
+#[repr(C, align(64))]
 struct Frame<'a> {
     entry: &'a dyn Entry,
     ahead: Ahead,

@@ -12,8 +12,10 @@
 //! seat that the caller has taken, whose worker has nothing to do. So the workers of a pool do not push one another about. Where seats
 //! stand for no CPU, each takes another one of those that share the cache.
 //!
-//! **What it costs**: one migration, some 10 us. It is not done again for a millisecond, and the
-//! longer the more often it was in vain. A pool with more seats than CPUs has no place to go to.
+//! **What it costs**: one migration, some 10 us; and the mask, although it is as before, is one that the thread has asked for. So a worker of
+//! a pool without placement that has stepped aside does not get CPUs that the process is given later.
+//! A worker that has moved stays for a millisecond, and the longer the more often moving was in vain. A pool with more seats than CPUs has
+//! no place to go to.
 
 use super::shared::Shared;
 use crate::affinity::mask::current_cpu;
