@@ -245,8 +245,8 @@ pub(crate) const MUTATIONS: &[Mutation] = &[
         rule: "auto",
         broken: "small loops inside of others are shared",
         file: AUTO,
-        from: "if inside && lesson.is_small(len) {",
-        to: "if inside && lesson.is_small(len) && len == 0 {",
+        from: "if lesson.is_small(len) && busy() {",
+        to: "if lesson.is_small(len) && busy() && len == 0 {",
     },
     Mutation {
         rule: "auto",
@@ -259,8 +259,8 @@ pub(crate) const MUTATIONS: &[Mutation] = &[
         rule: "auto",
         broken: "a small loop inside of others is serial though that was never measured",
         file: AUTO,
-        from: "let measured = lesson.known(Choice::Serial).is_none();",
-        to: "let measured = lesson.known(Choice::Steal).is_none();",
+        from: "let unknown = lesson.known(Choice::Serial).is_none();",
+        to: "let unknown = false;",
     },
     Mutation {
         rule: "auto",
