@@ -60,7 +60,7 @@ fn little_is_stolen_from_an_owner_that_is_slow() {
 
 #[test]
 fn little_is_stolen_by_a_thief_that_was_slow_of_late() {
-    let slow_end = |i| if i < 1000 { 1 } else { 200 };
+    let slow_end = |i| if i < 1000 { 1 } else { 20 };
     assert!(steals(&rig(), slow_end, 1, 1000, 20));
     assert!(!steals(&rig(), |_| 1, 1, 1000, 20));
 }
