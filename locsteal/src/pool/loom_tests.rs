@@ -234,6 +234,7 @@ fn loom_exit_then_the_next_loop() {
             kind: this.kind,
             grain: 1,
             locality: Locality::Llc,
+            from_front: false,
             caller: 0,
         };
         let view = view(&lane, &orders, epoch, this);
@@ -269,6 +270,7 @@ fn the_sleeping_caller_is_woken(kind: Kind) {
             kind: this.kind,
             grain: 1,
             locality: Locality::Llc,
+            from_front: false,
             caller: 0,
         };
         assert!(lane.claim());
@@ -353,6 +355,7 @@ fn loom_a_worker_that_falls_asleep_during_a_launch_is_woken() {
             kind: Kind::Static,
             grain: 1,
             locality: Locality::Llc,
+            from_front: false,
             caller: 0,
         };
         assert!(lane.claim());
