@@ -1,7 +1,11 @@
 //! Moving the calling thread away from a CPU that another thread needs, without tying it down.
 //!
-//! The mask is narrowed to one other CPU, which moves the thread there at once, and then given back as it was: the system
+//! The mask is narrowed to one other CPU, which moves the thread there at once, and then given back: the system
 //! may move the thread again, but leaves one that sleeps and wakes now and then where it last was.
+//!
+//! A thread sees of its mask only the CPUs that are online. If it gave back what it saw, it would not get those that come online
+//! later. So where it sees all of its mask that is online, the whole mask is given back: the one that it was once given, or
+//! every CPU there may ever be. Where it sees less, somebody has narrowed it, and just that is given back.
 
 use super::kernel::Kernel;
 use super::mask::{MaskCalls, current_by, set_by};
@@ -12,8 +16,27 @@ use crate::topology::CpuSet;
 ///
 /// Somebody who sets the thread's mask at the same moment has the last word, but for the moment between reading and
 /// writing that `guard_pin` speaks of.
-pub(crate) fn step_aside(to: [Option<usize>; 2], near: &CpuSet, number: usize) -> bool {
-    step_aside_by(&Kernel, to, near, number)
+///
+/// `given`: the mask that this library gave the thread, if any.
+pub(crate) fn step_aside(
+    to: [Option<usize>; 2],
+    near: &CpuSet,
+    number: usize,
+    given: Option<&CpuSet>,
+) -> bool {
+    let online = std::fs::read_to_string("/sys/devices/system/cpu/online");
+    let online = online.ok().and_then(|list| list.trim().parse().ok());
+    step_aside_by(&Kernel, to, near, number, |seen| whole(seen, given, online.as_ref()))
+}
+
+/// The mask of which a thread sees this, in the words of the module.
+fn whole(seen: &CpuSet, given: Option<&CpuSet>, online: Option<&CpuSet>) -> CpuSet {
+    let all = || (0..=CpuSet::MAX_ID).collect();
+    let whole = given.map_or_else(all, Clone::clone);
+    match online {
+        Some(online) if whole.intersection(online) == *seen => whole,
+        _ => seen.clone(),
+    }
 }
 
 fn step_aside_by(
@@ -21,6 +44,7 @@ fn step_aside_by(
     to: [Option<usize>; 2],
     near: &CpuSet,
     number: usize,
+    whole: impl FnOnce(&CpuSet) -> CpuSet,
 ) -> bool {
     let (Some(here), Ok(before)) = (calls.cpu(), current_by(calls)) else {
         return false;
@@ -40,7 +64,7 @@ fn step_aside_by(
     }
     if current_by(calls).is_ok_and(|now| now == there) {
         // Where this fails the thread is tied to a good place.
-        let _ = set_by(calls, &before);
+        let _ = set_by(calls, &whole(&before));
     }
     true
 }
@@ -116,7 +140,7 @@ mod tests {
             ([None, None], 0),
         ] {
             let thread = Thread::new("0-3", 1);
-            assert!(step_aside_by(&thread, to, &CpuSet::new(), 0));
+            assert!(step_aside_by(&thread, to, &CpuSet::new(), 0, CpuSet::clone));
             assert_eq!(*thread.moves.borrow(), [arrives], "{to:?}");
             assert_eq!(thread.mask(), "0-3");
         }
@@ -126,7 +150,13 @@ mod tests {
     fn several_threads_take_different_cpus_near_ones_first() {
         let arrives = |near: &str, number| {
             let thread = Thread::new("0-5", 1);
-            assert!(step_aside_by(&thread, [None, None], &near.parse().unwrap(), number));
+            assert!(step_aside_by(
+                &thread,
+                [None, None],
+                &near.parse().unwrap(),
+                number,
+                CpuSet::clone
+            ));
             thread.moves.take()
         };
         assert_eq!((0..4).map(|n| arrives("0-3", n)).collect::<Vec<_>>(), [[0], [2], [3], [0]]);
@@ -136,15 +166,33 @@ mod tests {
     #[test]
     fn who_may_use_one_cpu_stays() {
         let thread = Thread::new("1", 1);
-        assert!(!step_aside_by(&thread, [Some(0), Some(2)], &CpuSet::new(), 0));
+        assert!(!step_aside_by(&thread, [Some(0), Some(2)], &CpuSet::new(), 0, CpuSet::clone));
         assert_eq!((thread.kernel.calls.get(), thread.mask()), (1, "1".into()), "read, not set");
+    }
+
+    #[test]
+    fn cpus_that_are_offline_are_not_lost_and_none_are_gained() {
+        let set = |text: &str| text.parse::<CpuSet>().unwrap();
+        let online = set("0,2-3,6");
+        let restored = |seen: &str, given: Option<&str>| {
+            whole(&set(seen), given.map(set).as_ref(), Some(&online))
+        };
+        assert_eq!(restored("0,2-3,6", None).len(), CpuSet::MAX_ID + 1, "nobody has narrowed it");
+        assert_eq!(restored("2-3", None), set("2-3"), "somebody has");
+        assert_eq!(restored("0,2-3", Some("0-3")), set("0-3"));
+        assert_eq!(restored("0,2", Some("0-3")), set("0,2"), "somebody has");
+        assert_eq!(restored("6", Some("0-3")), set("6"), "somebody has moved it");
+        assert_eq!(whole(&set("0-3"), None, None), set("0-3"), "who knows");
+        let thread = Thread::new("0-7", 1);
+        assert!(step_aside_by(&thread, [Some(0), None], &CpuSet::new(), 0, |_| set("0-63")));
+        assert_eq!(thread.mask(), "0-7");
     }
 
     #[test]
     fn an_operator_has_the_last_word() {
         let thread = Thread::new("0-3", 1);
         *thread.operator.borrow_mut() = Some("2-3".parse().unwrap());
-        assert!(step_aside_by(&thread, [Some(0), None], &CpuSet::new(), 0));
+        assert!(step_aside_by(&thread, [Some(0), None], &CpuSet::new(), 0, CpuSet::clone));
         assert_eq!(thread.mask(), "2-3");
     }
 
@@ -152,14 +200,14 @@ mod tests {
     fn refusals_leave_everything_as_it_is() {
         let thread = Thread::new("0-3", 1);
         thread.kernel.set_fails.set(Some(1));
-        assert!(!step_aside_by(&thread, [Some(0), None], &CpuSet::new(), 0));
+        assert!(!step_aside_by(&thread, [Some(0), None], &CpuSet::new(), 0, CpuSet::clone));
         thread.kernel.get_fails.set(Some(38));
-        assert!(!step_aside_by(&thread, [Some(0), None], &CpuSet::new(), 0));
+        assert!(!step_aside_by(&thread, [Some(0), None], &CpuSet::new(), 0, CpuSet::clone));
         thread.kernel.get_fails.set(None);
         thread.kernel.set_fails.set(None);
         thread.cpu.set(None);
         assert!(
-            !step_aside_by(&thread, [Some(0), None], &CpuSet::new(), 0),
+            !step_aside_by(&thread, [Some(0), None], &CpuSet::new(), 0, CpuSet::clone),
             "nobody knows where it is"
         );
         assert_eq!((thread.mask(), thread.moves.borrow().len()), ("0-3".into(), 0));
@@ -172,7 +220,7 @@ mod tests {
 
         std::thread::spawn(|| {
             let before = current().unwrap();
-            let moved = step_aside([None, None], &CpuSet::new(), 0);
+            let moved = step_aside([None, None], &CpuSet::new(), 0, None);
             assert_eq!((moved, current().unwrap()), (before.len() > 1, before.clone()));
             assert!(before.contains(current_cpu().unwrap()));
         })

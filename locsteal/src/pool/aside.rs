@@ -12,8 +12,9 @@
 //! seat that the caller has taken, whose worker has nothing to do. So the workers of a pool do not push one another about. Where seats
 //! stand for no CPU, each takes another one of those that share the cache.
 //!
-//! **What it costs**: one migration, some 10 us; and the mask, although it is as before, is one that the thread has asked for. So a worker of
-//! a pool without placement that has stepped aside does not get CPUs that the process is given later.
+//! **What it costs**: one migration, some 10 us; and the mask, although it is as before, is one that the thread has asked for: a worker in
+//! a container does not get CPUs that the container is given later.
+//!
 //! A worker that has moved stays for a millisecond, and the longer the more often moving was in vain. A pool with more seats than CPUs has
 //! no place to go to.
 
@@ -59,7 +60,12 @@ impl Aside {
         let stands_for = |seat: usize| seats.home(seat).cpu;
         let domain = current_cpu().and_then(|cpu| topology.domain_of(cpu));
         let near = domain.map_or(topology.cpus(), |domain| topology.domains()[domain].cpus());
-        let moved = step_aside([stands_for(seat), stands_for(caller)], near, seat);
+        let moved = step_aside(
+            [stands_for(seat), stands_for(caller)],
+            near,
+            seat,
+            seats.home(seat).mask.as_ref(),
+        );
         if moved {
             shared.count_worker(seat, &Stats { steps_aside: 1, ..Stats::default() });
         } else {

@@ -73,10 +73,12 @@ fn in_their_nodes(machine: &Machine, array: &[u8], nodes: &[Option<usize>]) -> R
     assert!(found.len() >= nodes.len(), "there are pages to look at");
     for (start, node) in found {
         let (begins, ends) = (start / BLOCK, (start + PAGE - 1) / BLOCK);
-        if begins == ends && node != nodes[begins] {
-            let meant = nodes[begins];
+        // Blocks are dealt from the back.
+        let seat = nodes.len().saturating_sub(1 + begins);
+        if begins == ends && node != nodes[seat] {
+            let meant = nodes[seat];
             return Err(format!(
-                "byte {start}, of seat {begins}'s block, is in node {node:?}, not {meant:?}"
+                "byte {start}, of seat {seat}'s block, is in node {node:?}, not {meant:?}"
             ));
         }
     }
