@@ -11,7 +11,6 @@ use super::Setting;
 use super::kernel::{Machine, Numbers, first, own_mask, set_mask};
 use super::stage::Stage;
 use super::watched::Watched;
-use crate::process::until_asleep;
 
 /// Callers in every place of the machine, on wide and narrow pools, in calm and in trouble.
 pub(super) fn check(setting: &Setting) -> usize {
@@ -35,11 +34,9 @@ pub(super) fn check(setting: &Setting) -> usize {
     cases
 }
 
-/// Where each worker may run, once all of them sleep: one that moves away from its caller's CPU has another mask for a moment.
+/// Where each worker may run.
 fn masks(machine: &Machine, pool: &Watched) -> BTreeMap<usize, Numbers> {
-    let threads: Vec<u32> = pool.workers().values().map(|worker| worker.thread).collect();
-    until_asleep(&threads);
-    pool.masks().into_iter().map(|(seat, mask)| (seat, &mask & &machine.online)).collect()
+    pool.masks_at_rest().into_iter().map(|(seat, mask)| (seat, &mask & &machine.online)).collect()
 }
 
 fn in_place(

@@ -36,7 +36,7 @@ fn change_amid_a_loop(pool: &Watched, gone: &Numbers, change: impl FnOnce() + Se
     });
     let own = own_mask();
     let cases = coverage::each_once(pool, Locality::Llc, 1000, |_| {});
-    let after = pool.masks();
+    let after = pool.masks_at_rest();
     // Who is confined to CPUs that are gone gets another mask from the kernel, but only when it is woken.
     for (seat, mask) in changed.iter().filter(|(_, mask)| !mask.is_subset(gone)) {
         assert_eq!(after[seat], *mask, "the mask of seat {seat} after more loops");
@@ -76,7 +76,7 @@ pub(super) fn check_changed(setting: &Setting) -> usize {
         let visible = |masks: BTreeMap<usize, Numbers>| -> Vec<Numbers> {
             masks.values().map(|mask| mask & &machine.online).collect()
         };
-        assert_eq!(visible(pool.masks()), visible(at_first), "{placement}");
+        assert_eq!(visible(pool.masks_at_rest()), visible(at_first), "{placement}");
     }
     cases
 }

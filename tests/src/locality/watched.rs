@@ -8,6 +8,7 @@ use std::time::Duration;
 use locsteal::{Pool, PoolBuilder};
 
 use super::kernel::{self, Numbers, Worker};
+use crate::process::until_asleep;
 
 /// A pool whose threads have names that no other pool's have.
 pub(super) struct Watched {
@@ -38,6 +39,15 @@ impl Watched {
     /// The workers' masks by seat.
     pub(super) fn masks(&self) -> BTreeMap<usize, Numbers> {
         self.workers().into_iter().map(|(seat, worker)| (seat, worker.mask)).collect()
+    }
+}
+
+impl Watched {
+    /// The same once all workers sleep: one that moves away from its caller's CPU has another mask for a moment.
+    pub(super) fn masks_at_rest(&self) -> BTreeMap<usize, Numbers> {
+        let threads: Vec<u32> = self.workers().values().map(|worker| worker.thread).collect();
+        until_asleep(&threads);
+        self.masks()
     }
 }
 
