@@ -5,7 +5,8 @@
 //!
 //! A thread sees of its mask only the CPUs that are online. If it gave back what it saw, it would not get those that come online
 //! later. So where it sees all of its mask that is online, the whole mask is given back: the one that it was once given, or
-//! every CPU there may ever be. Where it sees less, somebody has narrowed it, and just that is given back.
+//! every CPU there may ever be. Where it sees less, somebody has narrowed it, and just that is given back. As long as CPUs are offline
+//! nothing is done: kernels cut them out of a mask that is set meanwhile.
 
 use super::kernel::Kernel;
 use super::mask::{MaskCalls, current_by, set_by};
@@ -24,8 +25,13 @@ pub(crate) fn step_aside(
     number: usize,
     given: Option<&CpuSet>,
 ) -> bool {
-    let online = std::fs::read_to_string("/sys/devices/system/cpu/online");
-    let online = online.ok().and_then(|list| list.trim().parse().ok());
+    let list = |name: &str| -> Option<CpuSet> {
+        std::fs::read_to_string(format!("/sys/devices/system/cpu/{name}")).ok()?.trim().parse().ok()
+    };
+    let online = list("online");
+    if list("present") != online {
+        return false;
+    }
     step_aside_by(&Kernel, to, near, number, |seen| whole(seen, given, online.as_ref()))
 }
 
