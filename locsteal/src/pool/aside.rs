@@ -12,7 +12,7 @@
 //! seat that the caller has taken, whose worker has nothing to do. So the workers of a pool do not push one another about. Where seats
 //! stand for no CPU, each takes another one of those that share the cache.
 //!
-//! **What it costs**: one migration, some 10 us; and the mask, although it is as before, is one that the thread has asked for: a worker in
+//! **What it costs**: one migration; and the mask, although it is as before, is one that the thread has asked for: a worker in
 //! a container does not get CPUs that the container is given later.
 //!
 //! A worker that has moved stays for a millisecond, and the longer the more often moving was in vain. A pool with more seats than CPUs has
