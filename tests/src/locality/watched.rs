@@ -31,7 +31,15 @@ impl Watched {
         if seats == 1 {
             return BTreeMap::new();
         }
-        let workers = kernel::workers(&self.name);
+        let mut workers = BTreeMap::new();
+        // While other threads end, the kernel's list of a process's threads may leave one out.
+        for _ in 0..100 {
+            workers = kernel::workers(&self.name);
+            if workers.len() == seats {
+                break;
+            }
+            std::thread::yield_now();
+        }
         assert!(workers.keys().copied().eq(0..seats), "{seats} seats, {workers:?}");
         workers
     }
