@@ -8,6 +8,7 @@ use super::cell::{Circumstances, Job, make};
 use super::desk::{Desk, Submitted};
 use super::policy::Lesson;
 use super::queues::Queues;
+use super::ring;
 use crate::affinity::{Near, Placement, Seating};
 use crate::pool::{Seats, Shared};
 use crate::topology::Topology;
@@ -184,6 +185,27 @@ fn jobs_of_a_worker_stand_in_its_own_queue_and_can_be_stolen() {
     queues.depart(2);
     // It is gone, its job is not.
     assert_eq!(jobs.number(queues.next(&shared, 3, NEAR)), Some(2));
+}
+
+#[test]
+fn what_a_full_queue_does_not_take_goes_to_the_domain() {
+    let (shared, jobs) = (shared(), Jobs::new());
+    let desk = Desk::of(&shared);
+    let queues = desk.queues();
+    queues.arrive(2);
+    let numbers = 0..ring::MOST + 100;
+    for number in numbers.clone() {
+        submit(desk, &shared, jobs.job(1, number));
+    }
+    // By turns the worker and its neighbour, which finds the domain's queue first.
+    let mut taken: Vec<_> = numbers
+        .clone()
+        .filter_map(|turn| jobs.number(queues.next(&shared, 2 + turn % 2, NEAR)))
+        .collect();
+    taken.sort_unstable();
+    assert!(taken.into_iter().eq(numbers));
+    assert_eq!(queues.waiting(1), 0);
+    queues.depart(2);
 }
 
 #[test]

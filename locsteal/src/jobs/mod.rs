@@ -10,7 +10,7 @@
 //! | `scope.rs` | [`scope`](scope()): jobs that borrow |
 //! | `cell.rs`, `cell/claim.rs`, `word.rs` | a job's memory, what its handle holds of it, and its state as one word |
 //! | `desk.rs` | a pool's desk: what submitters and idle workers do |
-//! | `queues.rs`, `mailbox.rs`, `routes.rs` | where jobs wait, how they come to an idle worker, who is near to whom |
+//! | `queues.rs`, `mailbox.rs`, `ring.rs`, `routes.rs` | where jobs wait, how they come to an idle worker, who is near to whom |
 //! | `policy.rs`, `site.rs` | inline or offloaded: what call sites learn |
 //! | `stack.rs` | room on the stack for jobs that are run in place |
 
@@ -31,6 +31,7 @@ mod policy;
 #[cfg(all(test, not(loom)))]
 mod policy_tests;
 mod queues;
+mod ring;
 mod routes;
 mod scope;
 mod site;

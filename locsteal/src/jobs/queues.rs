@@ -4,11 +4,12 @@
 use std::cell::RefCell;
 use std::sync::{Mutex, PoisonError};
 
-use crossbeam_deque::{Injector, Steal, Stealer, Worker as Deque};
+use crossbeam_deque::{Injector, Steal};
 use crossbeam_utils::CachePadded;
 
 use super::cell::Job;
 use super::mailbox::{Mail, Mailbox};
+use super::ring::{Ring, RingEntry, ring};
 use super::routes::Routes;
 use crate::affinity::mask;
 use crate::clock::{self, ticks};
@@ -53,9 +54,9 @@ struct DomainQueue {
 #[derive(Debug)]
 struct SeatQueue {
     mailbox: Mailbox,
-    stealer: Stealer<Job>,
-    /// The other end of it, which the seat's worker has while it is there.
-    deque: Mutex<Option<Deque<Job>>>,
+    ring: Ring,
+    /// The end where jobs are put in, which the seat's worker has while it is there.
+    entry: Mutex<Option<RingEntry>>,
 }
 
 thread_local! {
@@ -67,7 +68,7 @@ struct Own {
     /// The address of the [`Queues`].
     pool: usize,
     seat: usize,
-    deque: Deque<Job>,
+    entry: RingEntry,
 }
 
 impl Queues {
@@ -81,10 +82,8 @@ impl Queues {
             reserved: AtomicU64::new(0),
         };
         let seat_queue = || {
-            // First in, first out: a job that another one waits for was mostly submitted before it.
-            let deque = Deque::new_fifo();
-            let stealer = deque.stealer();
-            SeatQueue { mailbox: Mailbox::new(), stealer, deque: Mutex::new(Some(deque)) }
+            let (entry, ring) = ring();
+            SeatQueue { mailbox: Mailbox::new(), ring, entry: Mutex::new(Some(entry)) }
         };
         Self {
             domains: (0..routes.domains()).map(|_| CachePadded::new(domain_queue())).collect(),
@@ -136,7 +135,7 @@ impl Queues {
             if let Some(own) = &*own.borrow()
                 && self.is_home(own, domain)
             {
-                job.take().into_iter().for_each(|job| own.deque.push(job));
+                job = job.take().and_then(|job| own.entry.put(job).err());
             }
         });
         if let Some(job) = job {
@@ -164,7 +163,7 @@ impl Queues {
         }
         let mut kept = 0;
         for _ in 0..queue.injector.len() {
-            let Some(job) = take(|| queue.injector.steal()) else { break };
+            let Some(job) = take_from(&queue.injector) else { break };
             if job.is_waiting() {
                 queue.injector.push(job);
                 kept += 1;
@@ -176,11 +175,12 @@ impl Queues {
         let _ = OWN.try_with(|own| {
             let own = own.borrow();
             let Some(own) = own.as_ref().filter(|own| self.is_home(own, domain)) else { return };
-            for _ in 0..own.deque.len() {
-                let Some(job) = own.deque.pop() else { break };
+            for _ in 0..own.entry.len() {
+                let Some(job) = own.entry.take() else { break };
                 if job.is_waiting() {
-                    own.deque.push(job);
                     kept += 1;
+                    // There is room, since nobody else puts jobs in.
+                    own.entry.put(job).unwrap_or_else(|job| queue.injector.push(job));
                 } else {
                     job.run();
                     queue.waiting.fetch_sub(1, Ordering::Relaxed);
@@ -204,8 +204,8 @@ impl Queues {
     /// The worker of `seat` is there.
     pub(super) fn arrive(&self, seat: usize) {
         // Another one that has been sent home may still have it; then this one does without.
-        if let Some(deque) = self.deque(seat).take() {
-            OWN.set(Some(Own { pool: self.id(), seat, deque }));
+        if let Some(entry) = self.entry(seat).take() {
+            OWN.set(Some(Own { pool: self.id(), seat, entry }));
         }
     }
 
@@ -213,12 +213,12 @@ impl Queues {
     pub(super) fn depart(&self, seat: usize) {
         let own = OWN.take();
         if let Some(own) = own.filter(|own| own.pool == self.id() && own.seat == seat) {
-            *self.deque(seat) = Some(own.deque);
+            *self.entry(seat) = Some(own.entry);
         }
     }
 
-    fn deque(&self, seat: usize) -> std::sync::MutexGuard<'_, Option<Deque<Job>>> {
-        self.seats[seat].deque.lock().unwrap_or_else(PoisonError::into_inner)
+    fn entry(&self, seat: usize) -> std::sync::MutexGuard<'_, Option<RingEntry>> {
+        self.seats[seat].entry.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A job for the worker of `seat`, which is idle; if there is none, it is on call afterwards.
@@ -315,14 +315,14 @@ impl Queues {
             return None;
         }
         let at_home = self.routes.home(seat) == Some(domain);
-        let own = || at_home.then(|| take(|| self.seats[seat].stealer.steal())).flatten();
-        let injected = || take(|| queue.injector.steal());
+        let own = || at_home.then(|| self.seats[seat].ring.take()).flatten();
+        let injected = || take_from(&queue.injector);
         let first =
             if turn.is_multiple_of(8) { injected().or_else(own) } else { own().or_else(injected) };
         let found = first.or_else(|| {
             let after = self.routes.seats_in(domain).filter(|&other| other > seat);
             let before = self.routes.seats_in(domain).filter(|&other| other < seat);
-            after.chain(before).find_map(|other| take(|| self.seats[other].stealer.steal()))
+            after.chain(before).find_map(|other| self.seats[other].ring.take())
         })?;
         queue.waiting.fetch_sub(1, Ordering::Relaxed);
         Some(found)
@@ -350,9 +350,9 @@ fn give_to_first<'a>(
 }
 
 /// Steals until it is clear whether there is something.
-fn take(steal: impl Fn() -> Steal<Job>) -> Option<Job> {
+fn take_from(injector: &Injector<Job>) -> Option<Job> {
     loop {
-        match steal() {
+        match injector.steal() {
             Steal::Success(job) => return Some(job),
             Steal::Empty => return None,
             Steal::Retry => {}
@@ -370,14 +370,12 @@ impl Drop for Queues {
         }
         // Workers leave nothing behind but jobs that were taken back before they came to them.
         for queue in &self.domains {
-            while let Some(job) = take(|| queue.injector.steal()) {
+            while let Some(job) = take_from(&queue.injector) {
                 job.run();
             }
         }
         for queue in &self.seats {
-            while let Some(job) =
-                take(|| queue.stealer.steal()).or_else(|| queue.mailbox.withdraw())
-            {
+            while let Some(job) = queue.ring.take().or_else(|| queue.mailbox.withdraw()) {
                 job.run();
             }
         }
