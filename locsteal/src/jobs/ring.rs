@@ -119,7 +119,7 @@ impl RingEntry {
         // Acquire: pairs with `Core::take`.
         let taken = core.taken.load(Ordering::Acquire);
         if put - taken == (PLACES << growths) as u64 {
-            if growths == GROWTHS {
+            if put - taken == MOST as u64 {
                 return Err(job);
             }
             let (old, new) = (core.places(growths), core.places(growths + 1));
