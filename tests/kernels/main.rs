@@ -50,8 +50,9 @@ mod matrices;
 mod nests;
 mod vectors;
 
-const KERNELS: [(&str, Kernel); 22] = [
+const KERNELS: [(&str, Kernel); 23] = [
     ("axpy", vectors::axpy),
+    ("seeded", vectors::seeded),
     ("stencil", vectors::stencil),
     ("stencil of bytes", vectors::stencil_of_bytes),
     ("methods", vectors::methods),

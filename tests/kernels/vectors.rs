@@ -34,6 +34,45 @@ pub(super) fn axpy(form: Form, n: usize) {
     black_box(y);
 }
 
+/// The index is part of what is computed.
+pub(super) fn seeded(form: Form, n: usize) {
+    fn scramble(seed: u64) -> u64 {
+        let mut x = seed | 1;
+        for _ in 0..2 {
+            x ^= x << 13;
+            x ^= x >> 7;
+            x ^= x << 17;
+        }
+        x
+    }
+
+    #[inline(never)]
+    fn indices(y: &mut [u64]) {
+        for i in 0..y.len() {
+            y[i] = scramble(y[i] ^ i as u64);
+        }
+    }
+
+    #[inline(never)]
+    fn iterators(y: &mut [u64]) {
+        for (i, y) in y.iter_mut().enumerate() {
+            *y = scramble(*y ^ i as u64);
+        }
+    }
+
+    #[par_for(schedule = serial)]
+    #[inline(never)]
+    fn marked(y: &mut [u64]) {
+        for i in 0..y.len() {
+            y[i] = scramble(y[i] ^ i as u64);
+        }
+    }
+
+    let mut y = vec![1; n];
+    run!(form(&mut y));
+    black_box(y);
+}
+
 pub(super) fn stencil(form: Form, n: usize) {
     #[inline(never)]
     fn indices(x: &[f64], y: &mut [f64]) {

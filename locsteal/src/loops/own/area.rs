@@ -1,4 +1,5 @@
 //! What a chunk of iterations owns of an array, and how it is cut into windows.
+#![allow(unsafe_code, reason = "elements by the loop's index")]
 
 use super::{Element, Window};
 
@@ -43,13 +44,18 @@ impl Area {
     /// The elements, to be owned one by one.
     #[inline]
     pub fn elements<T>(self, part: &mut [T]) -> Elements<'_, T> {
-        Elements { area: self, part }
+        Elements { area: self, part, in_steps: true }
     }
 
-    /// Some of the elements, from that with index `low` on.
+    /// Some of the elements, from that with index `low` on. `in_steps`: the iterations own every so manieth.
     #[inline]
-    pub(in crate::loops) fn narrow<T>(self, part: &mut [T], low: usize) -> Elements<'_, T> {
-        Elements { area: Self { first: low, ..self }, part }
+    pub(in crate::loops) fn narrow<T>(
+        self,
+        part: &mut [T],
+        low: usize,
+        in_steps: bool,
+    ) -> Elements<'_, T> {
+        Elements { area: Self { first: low, ..self }, part, in_steps }
     }
 
     /// The elements, to be owned by chunks.
@@ -64,15 +70,29 @@ impl Area {
 pub struct Elements<'a, T> {
     area: Area,
     part: &'a mut [T],
+    /// Whether iterations may own every so manieth.
+    in_steps: bool,
 }
 
 impl<T> Elements<'_, T> {
     /// What the iteration with this index owns: its element, or nothing if the array has none with this index.
     #[inline]
     pub fn window(&mut self, index: usize) -> Element<'_, T> {
-        let offset = index.wrapping_sub(self.area.first);
-        let element = self.part.get_mut(offset).map_or(&mut [][..], std::slice::from_mut);
-        Element::new(element, index, self.area)
+        let first = self.area.first;
+        let offset = index.wrapping_sub(first);
+        if offset >= self.part.len() {
+            return Element::new(&mut [], index, self.area);
+        }
+        let element = if self.in_steps {
+            &mut self.part[offset]
+        } else {
+            // So the index is all that changes from one iteration to the next, as in a loop over the whole array. With a
+            // difference in it the compiler takes the body for larger, and may interleave fewer iterations.
+            let origin = self.part.as_mut_ptr().wrapping_sub(first);
+            // SAFETY: this is the element at `offset`, which there is.
+            unsafe { &mut *origin.wrapping_add(index) }
+        };
+        Element::new(std::slice::from_mut(element), index, self.area)
     }
 }
 

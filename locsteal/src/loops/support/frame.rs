@@ -267,7 +267,8 @@ impl<'a, S, Part> Frame<'a, S, Part> {
     {
         let low = self.low_item();
         let skip = low.wrapping_sub(area.first());
-        area.narrow(&mut part[skip..][..self.span() as usize], low)
+        let part = &mut part[skip..][..self.span() as usize];
+        area.narrow(part, low, S::STRIDE == Stride::Steps)
     }
 }
 

@@ -158,7 +158,7 @@ impl<S> Frame<'_, S, Whole> {
     {
         let low = base.wrapping_add(self.low_item());
         let skip = low.wrapping_sub(area.first());
-        area.narrow(&mut part[skip..][..self.span_along()], low)
+        area.narrow(&mut part[skip..][..self.span_along()], low, S::STRIDE == Stride::Steps)
     }
 }
 
