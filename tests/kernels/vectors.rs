@@ -35,6 +35,7 @@ pub(super) fn axpy(form: Form, n: usize) {
 }
 
 /// The index is part of what is computed.
+#[allow(clippy::needless_range_loop, reason = "the form is what is measured")]
 pub(super) fn seeded(form: Form, n: usize) {
     fn scramble(seed: u64) -> u64 {
         let mut x = seed | 1;
