@@ -247,7 +247,11 @@ impl Plan<'_> {
             Schedule::StaticChunk(chunk) | Schedule::DynamicChunk(chunk) => {
                 len.div_ceil(chunk.max(self.unit).max(1))
             }
-            _ => len / self.grain.max(self.unit).max(1),
+            _ => match self.grain.max(self.unit) {
+                // No division.
+                0 | 1 => len,
+                least => len / least,
+            },
         };
         most.min(usize::try_from(pieces).unwrap_or(usize::MAX)).max(1)
     }

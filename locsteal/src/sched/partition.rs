@@ -41,7 +41,8 @@ impl Deal {
             units = len.div_ceil(unit);
         }
         let (units, width) = (units as u32, width as u32);
-        let share = units / width;
+        // A division is among the longest that a launch does.
+        let share = if width.is_power_of_two() { units >> width.ilog2() } else { units / width };
         let edge = EDGES.iter().find(|(least, _)| unit == 1 && share >= *least);
         let edge = edge.map_or(1, |(_, edge)| *edge);
         Self {
