@@ -109,7 +109,7 @@ struct Lesson {
     stage: u8,
     /// Which measurement of a round comes next: 0 that of the choice, which is drawn by lot, then those of the others.
     round: u8,
-    /// How often it has been tried in a row.
+    /// How often it has been tried in a row: less than [`WAKING_TRIES`] and [`COUNTED_TRIES`] together.
     tries: u8,
     /// Whether a loop has been left early.
     left: bool,
@@ -169,6 +169,7 @@ impl Cost {
 
 const _: () =
     assert!(SETTLED == 8 && LAST_STAGE < 16, "one bit of the stage tells whether it is settled");
+const _: () = assert!(WAKING_TRIES + COUNTED_TRIES <= 4, "two bits count the tries");
 
 /// Whether a class at this stage, which is settled, measures now; `lot` is a random number.
 #[inline]
@@ -193,6 +194,8 @@ impl Lesson {
     }
 
     fn pack(self) -> u64 {
+        debug_assert!(self.stage <= LAST_STAGE && self.round < 3, "{self:?}");
+        debug_assert!(self.tries < WAKING_TRIES + COUNTED_TRIES, "{self:?}");
         let [a, b, c] = self.cost.map(|cost| u64::from(cost.0));
         let [stage, round, tries] = [self.stage, self.round, self.tries].map(u64::from);
         let flag = |set: bool, bit: u16| if set { u64::from(bit) } else { 0 };
@@ -339,6 +342,8 @@ impl Lesson {
         self.suspect = self.stage >= SETTLED && sample > new * SURPRISE;
         self.cost[choice as usize] = Cost::new(new);
         if self.suspect || choice != self.due() {
+            // It is tried again, as often as before.
+            self.tries = self.tries.saturating_sub(1);
             return self;
         }
         if woken && self.tries < WAKING_TRIES + COUNTED_TRIES {

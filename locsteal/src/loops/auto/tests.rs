@@ -234,6 +234,27 @@ fn a_loop_that_is_left_makes_its_class_begin_anew_and_counts_for_what_was_run() 
 }
 
 #[test]
+fn no_loop_that_runs_to_its_end_is_taken_for_one_that_is_left() {
+    // Workers that sometimes come late, as where they are more than there are CPUs: what one measurement says the next denies.
+    let mut state = 1_u64;
+    let mut lot = move |below: u64| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state % below
+    };
+    let memory = Memory::new();
+    for _ in 0..200_000 {
+        let Decision { choice, measured, left } = memory.decide(1000, || false);
+        assert!(!left);
+        if measured {
+            let late = if choice == Choice::Serial { 0 } else { lot(3) * 15_000 };
+            memory.learn(1000, through(choice, 18_000 + lot(2_000) + late));
+        }
+    }
+}
+
+#[test]
 fn small_loops_inside_of_others_are_serial() {
     let memory = Memory::new();
     assert_eq!(memory.decide(1000, || true).choice, Choice::Steal, "nothing is known yet");
