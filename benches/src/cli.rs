@@ -14,9 +14,10 @@ use anyhow::{Result, anyhow, ensure};
 use clap::{Args, Parser, Subcommand};
 
 use crate::lines::lines;
-use crate::peers::{Setup, entries};
+use crate::peers::Setup;
 use crate::report::{self, Record, Summary};
 use crate::{arm, conductor};
+use choice::find_peer;
 use compare::Compare;
 use launch_cost::LaunchCost;
 use studies::{CrowdArguments, IdleArguments};
@@ -92,8 +93,7 @@ pub(crate) fn run() -> Result<()> {
 
 impl ArmArguments {
     fn run(&self) -> Result<()> {
-        let find = || entries().into_iter().find(|entry| entry.name == self.peer);
-        let entry = find().ok_or_else(|| anyhow!("there is no peer {:?}", self.peer))?;
+        let entry = find_peer(&self.peer)?;
         let line = lines().into_iter().find(|line| line.name == self.line);
         let line = line.ok_or_else(|| anyhow!("there is no line {:?}", self.line))?;
         ensure!(self.width > 0, "a pool has at least one thread");

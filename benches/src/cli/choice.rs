@@ -2,11 +2,28 @@
 
 use anyhow::{Result, anyhow, bail};
 
+use crate::lines::{Line, lines};
 use crate::peers::{Entry, entries};
 use crate::report::Missing;
 
+/// The lines that `wanted` names, by name, beginning or group; all, if it names none.
+pub(super) fn choose_lines(wanted: &[String]) -> Result<Vec<Line>> {
+    choose(lines(), wanted, "line", |line| (line.name, line.group.file()))
+}
+
+/// The peers that `wanted` names, by name or beginning; all, if it names none.
+pub(super) fn choose_peers(wanted: &[String]) -> Result<Vec<Entry>> {
+    choose(entries(), wanted, "peer", |entry| (entry.name, ""))
+}
+
+/// The peer of this name.
+pub(super) fn find_peer(name: &str) -> Result<Entry> {
+    let entry = entries().into_iter().find(|entry| entry.name == name);
+    entry.ok_or_else(|| anyhow!("there is no peer {name:?}"))
+}
+
 /// Those of `all` that `wanted` names; all, if it names none.
-pub(super) fn choose<T>(
+fn choose<T>(
     all: Vec<T>,
     wanted: &[String],
     what: &str,
@@ -52,14 +69,11 @@ pub(super) fn sort_out(chosen: Vec<Entry>, base: &str) -> Result<(Vec<Entry>, Ve
 
 #[cfg(test)]
 mod tests {
-    use crate::lines::lines;
-
     use super::*;
 
     fn names(wanted: &[&str]) -> Result<Vec<&'static str>> {
         let wanted: Vec<String> = wanted.iter().map(ToString::to_string).collect();
-        let chosen = choose(lines(), &wanted, "line", |line| (line.name, line.group.file()))?;
-        Ok(chosen.into_iter().map(|line| line.name).collect())
+        Ok(choose_lines(&wanted)?.into_iter().map(|line| line.name).collect())
     }
 
     #[test]

@@ -7,12 +7,10 @@ use std::time::Duration;
 use anyhow::{Result, ensure};
 use clap::Args;
 
-use super::choice::{choose, sort_out};
+use super::choice::{choose_lines, choose_peers, sort_out};
 use super::command_line::command_line;
 use super::{cpus, show};
 use crate::conductor::{self, Plan};
-use crate::lines::lines;
-use crate::peers::entries;
 use crate::report::{self, Peer, Record, Run};
 
 #[derive(Debug, Args)]
@@ -77,8 +75,8 @@ impl Compare {
 
     pub(super) fn run(&self) -> Result<()> {
         let plan = self.plan()?;
-        let lines = choose(lines(), &self.lines, "line", |line| (line.name, line.group.file()))?;
-        let chosen = choose(entries(), &self.peers, "peer", |entry| (entry.name, ""))?;
+        let lines = choose_lines(&self.lines)?;
+        let chosen = choose_peers(&self.peers)?;
         let (peers, missing) = sort_out(chosen, &self.base)?;
         let run = Run {
             command: command_line(),

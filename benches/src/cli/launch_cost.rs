@@ -5,11 +5,9 @@ use std::time::Duration;
 use anyhow::{Result, ensure};
 use clap::Args;
 
-use super::choice::{choose, sort_out};
+use super::choice::{choose_lines, choose_peers, sort_out};
 use super::cpus;
 use crate::conductor::{self, Plan};
-use crate::lines::lines;
-use crate::peers::entries;
 use crate::{report, transfer};
 
 #[derive(Debug, Args)]
@@ -44,8 +42,8 @@ impl LaunchCost {
             base: "serial".to_owned(),
         };
         ensure!(plan.width > 0, "--width must be at least 1");
-        let lines = choose(lines(), &self.lines, "line", |line| (line.name, line.group.file()))?;
-        let chosen = choose(entries(), &self.peers, "peer", |entry| (entry.name, ""))?;
+        let lines = choose_lines(&self.lines)?;
+        let chosen = choose_peers(&self.peers)?;
         let (peers, missing) = sort_out(chosen, &plan.base)?;
         for line in lines.iter().filter(|line| !line.neighbour.is_measured()) {
             report::print_spreads(line, &conductor::spreads(&plan, line, &peers, self.count)?);

@@ -3,15 +3,13 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::{Result, anyhow, bail, ensure};
+use anyhow::{Result, bail, ensure};
 use clap::Args;
 
-use super::choice::{choose, sort_out};
+use super::choice::{choose_lines, choose_peers, find_peer, sort_out};
 use super::command_line::command_line;
 use super::cpus;
 use crate::conductor::{self, Crowded, IdleArm, Plan};
-use crate::lines::lines;
-use crate::peers::entries;
 use crate::report;
 
 #[derive(Debug, Args)]
@@ -37,20 +35,16 @@ const GAPS: [u64; 7] = [10, 50, 100, 200, 500, 1_000, 5_000];
 impl IdleArguments {
     pub(super) fn run(&self) -> Result<()> {
         let plan = study(self.rounds, self.repetitions)?;
-        let find = |name: &str| {
-            let entry = entries().into_iter().find(|entry| entry.name == name);
-            entry.ok_or_else(|| anyhow!("there is no peer {name:?}"))
-        };
         let mut arms =
-            vec![IdleArm { label: "serial".into(), entry: find("serial")?, setting: None }];
+            vec![IdleArm { label: "serial".into(), entry: find_peer("serial")?, setting: None }];
         for spin in SPINS {
             arms.push(IdleArm {
                 label: format!("locsteal, spin {}", spin.unwrap_or("as is")),
-                entry: find("locsteal-steal")?,
+                entry: find_peer("locsteal-steal")?,
                 setting: spin.map(|spin| ("LOCSTEAL_SPIN", spin.to_owned())),
             });
         }
-        let others = IDLERS.map(find).into_iter().collect::<Result<Vec<_>>>()?;
+        let others = IDLERS.map(find_peer).into_iter().collect::<Result<Vec<_>>>()?;
         let (others, missing) = sort_out(others, "floor")?;
         for missing in missing {
             println!("missing: {} ({})", missing.peer, missing.why);
@@ -60,7 +54,7 @@ impl IdleArguments {
             entry,
             setting: None,
         }));
-        let lines = choose(lines(), &["axpy-1e5".to_owned()], "line", |line| (line.name, ""))?;
+        let lines = choose_lines(&["axpy-1e5".to_owned()])?;
         let gaps = GAPS.map(Duration::from_micros);
         let found = conductor::idle(&plan, &lines[0], &arms, &gaps)?;
         report::show_idle(&command_line(), &gaps, &found, self.publish.as_deref())
@@ -105,8 +99,8 @@ pub(super) struct CrowdArguments {
 impl CrowdArguments {
     pub(super) fn run(&self) -> Result<()> {
         let plan = study(self.rounds, self.repetitions)?;
-        let lines = choose(lines(), &self.lines, "line", |line| (line.name, line.group.file()))?;
-        let chosen = choose(entries(), &self.peers, "peer", |entry| (entry.name, ""))?;
+        let lines = choose_lines(&self.lines)?;
+        let chosen = choose_peers(&self.peers)?;
         let peers: Vec<_> = chosen.into_iter().filter(|entry| entry.version().is_ok()).collect();
         let found = conductor::crowd(&plan, &lines, &peers, self.seats)?;
         report::show_crowd(
