@@ -2,6 +2,7 @@
 
 use super::table::Mutation;
 
+const ALONE: &str = "locsteal/src/pool/alone.rs";
 const AUTO: &str = "locsteal/src/loops/auto.rs";
 const LANE: &str = "locsteal/src/pool/lane.rs";
 const LAUNCH: &str = "locsteal/src/loops/launch.rs";
@@ -146,9 +147,9 @@ pub(crate) const MUTATIONS: &[Mutation] = &[
     Mutation {
         rule: "auto",
         broken: "loops that workers run alone inside of others are taken for those of callers",
-        file: SHARED,
-        from: "let of_worker = Place::here().pool != 0;",
-        to: "let of_worker = Place::here().pool == usize::MAX;",
+        file: ALONE,
+        from: "if is_worker { STRIPES + own_stripe() }",
+        to: "if is_worker { own_stripe() }",
     },
     Mutation {
         rule: "auto",

@@ -191,14 +191,14 @@ fn launch_by_experience(
     if !decision.measured {
         return launch_as_planned(pool, &plan, len, entry);
     }
-    let (choice, shared) = (decision.choice, pool.shared());
-    let alone = (choice != Choice::Serial).then(|| shared.loops_alone());
+    let choice = decision.choice;
     let began = ticks();
     let outcome = launch_as_planned(pool, &plan, len, entry);
     if outcome.panic.is_none() {
-        let ns = clock::in_ns(ticks().saturating_sub(began));
+        let took = ticks().saturating_sub(began);
+        let ns = clock::in_ns(took);
         let left_after = outcome.exit.map(|exit| exit + 1);
-        let in_company = alone.is_some_and(|before| shared.has_company_since(&before));
+        let in_company = choice != Choice::Serial && pool.shared().has_company(took);
         site.learn(len, Sample { choice, ns, left_after, in_company });
     }
     outcome

@@ -3,6 +3,7 @@
 //! `README.md` beside this file tells the protocols: how a loop is announced, entered and left, and how workers sleep
 //! and are woken.
 
+mod alone;
 mod aside;
 mod builder;
 mod crew;

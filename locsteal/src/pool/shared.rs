@@ -4,6 +4,7 @@ use std::cell::Cell;
 
 use crossbeam_utils::CachePadded;
 
+use super::alone::Alone;
 use super::lane::{Epoch, Lane, Notice};
 use super::seats::Seats;
 use super::side_work::SideWork;
@@ -45,9 +46,8 @@ pub(crate) struct Shared {
     /// Each written by the worker of its seat only.
     counters: Box<[CachePadded<Counters>]>,
     pub(crate) recorder: Recorder,
-    /// Loops that ran on their caller alone, so that callers at once mostly write lines of their own: first those of threads
-    /// that are nobody's workers, then those of workers.
-    serial_loops: [CachePadded<AtomicU64>; 2 * STRIPES],
+    /// Loops that ran on their caller alone.
+    alone: Alone,
     /// Jobs that ran in their submitter. Beside it nothing that launching or idling looks at.
     inline_jobs: CachePadded<AtomicU64>,
     /// Work besides loops, once there is any.
@@ -64,23 +64,8 @@ pub(crate) struct Shared {
     pub(crate) hold: u64,
 }
 
-alone_on_its_lines!(Shared: serial_loops, inline_jobs);
-each_alone_on_its_lines!(Shared: lanes, counters, serial_loops);
-
-/// How many lines there are for counts that any thread adds to.
-const STRIPES: usize = 8;
-
-/// [`Shared::loops_alone`].
-#[derive(Debug)]
-pub(crate) struct LoopsAlone([u64; STRIPES]);
-
-/// Which of them the calling thread adds to.
-#[inline]
-fn own_stripe() -> usize {
-    // Threads keep their thread-locals pages apart; the upper bits of the product depend on all of those below.
-    let page = PLACE.with(|place| std::ptr::from_ref(place).addr()) >> 12;
-    ((page as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize % STRIPES
-}
+alone_on_its_lines!(Shared: alone, inline_jobs);
+each_alone_on_its_lines!(Shared: lanes, counters);
 
 const WIDTH_BITS: u32 = 16;
 const WIDTH_MASK: u64 = (1 << WIDTH_BITS) - 1;
@@ -209,7 +194,7 @@ impl Shared {
             crew: AtomicU64::new(0),
             counters: (0..count).map(|_| CachePadded::new(Counters::default())).collect(),
             recorder: Recorder::default(),
-            serial_loops: std::array::from_fn(|_| CachePadded::new(AtomicU64::new(0))),
+            alone: Alone::new(),
             inline_jobs: CachePadded::new(AtomicU64::new(0)),
             side_work: Grown::new(),
             spin: clock::in_ticks(spin),
@@ -347,7 +332,7 @@ impl Shared {
         for (seat, counters) in self.counters.iter().enumerate() {
             parts.add(format!("seat {seat}: counters"), &**counters);
         }
-        self.serial_loops.iter().for_each(|count| parts.add("count of serial loops", &**count));
+        self.alone.parts(&mut parts);
         parts.add("pool: lanes in use", &self.lanes_used);
         parts.add("pool: width", &self.crew);
         parts.add("pool", self);
@@ -360,23 +345,14 @@ impl Shared {
 
     #[inline]
     pub(crate) fn count_serial(&self) {
-        let of_worker = Place::here().pool != 0;
-        let stripe = if of_worker { STRIPES + own_stripe() } else { own_stripe() };
-        self.serial_loops[stripe].fetch_add(1, Ordering::Relaxed);
+        self.alone.count(Place::here().pool != 0);
     }
 
-    /// How many loops threads that are no workers have run alone so far.
-    pub(crate) fn loops_alone(&self) -> LoopsAlone {
-        LoopsAlone(std::array::from_fn(|stripe| self.serial_loops[stripe].load(Ordering::Relaxed)))
-    }
-
-    /// Whether so many other callers have run loops alone since then that they need at least half as many CPUs as the pool
-    /// has seats.
-    pub(crate) fn has_company_since(&self, before: &LoopsAlone) -> bool {
-        let own = own_stripe();
-        let now = self.loops_alone();
-        let others = (0..STRIPES).filter(|&it| it != own && now.0[it] != before.0[it]).count();
-        2 * others >= self.width().max(1)
+    /// Whether other callers, as far as they have run loops alone of late, need at least half as many CPUs as the pool has
+    /// seats; `took`: about how long such a loop takes, in ticks. For a moment it says what it has said.
+    pub(crate) fn has_company(&self, took: u64) -> bool {
+        let others = self.alone.others(took, self.patience / 2);
+        others != 0 && 2 * others >= self.width()
     }
 
     pub(crate) fn count_inline_job(&self) {
@@ -396,7 +372,7 @@ impl Shared {
 
     pub(crate) fn stats(&self) -> Stats {
         let mut sum = Stats {
-            serial_loops: self.serial_loops.iter().map(|n| n.load(Ordering::Relaxed)).sum(),
+            serial_loops: self.alone.total(),
             jobs_inline: self.inline_jobs.load(Ordering::Relaxed),
             ..Stats::default()
         };
@@ -412,44 +388,7 @@ impl Shared {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use std::sync::Barrier;
-    use std::thread;
-
-    use super::own_stripe;
     use crate::{Pool, Topology};
-
-    /// Runs it on as many threads at once as it takes for one not to add to the calling thread's count.
-    fn on_other_threads(work: impl Fn() + Sync) {
-        let (own, all_there) = (own_stripe(), Barrier::new(32));
-        thread::scope(|scope| {
-            for _ in 0..32 {
-                scope.spawn(|| {
-                    all_there.wait();
-                    if own_stripe() != own {
-                        work();
-                    }
-                });
-            }
-        });
-    }
-
-    #[test]
-    fn callers_that_run_loops_alone_are_company() {
-        let topology = Topology::regular(1, 1, 2);
-        let pool = Pool::builder().threads(2).topology(topology).build().unwrap();
-        let (shared, _) = pool.ready();
-        let before = shared.loops_alone();
-        shared.count_serial();
-        assert!(!shared.has_company_since(&before), "its own loops are no company");
-        on_other_threads(|| {
-            shared.take_place(1);
-            shared.count_serial();
-        });
-        assert!(!shared.has_company_since(&before), "workers run what is in the loops");
-        on_other_threads(|| shared.count_serial());
-        assert!(shared.has_company_since(&before));
-        assert!(!shared.has_company_since(&shared.loops_alone()), "it is gone");
-    }
 
     /// Where seats crowd, who comes in wakes one more; else some.
     #[test]
