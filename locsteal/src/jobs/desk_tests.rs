@@ -263,6 +263,24 @@ fn jobs_that_were_taken_back_do_not_pile_up() {
 }
 
 #[test]
+fn jobs_in_the_queues_of_others_do_not_have_queues_swept_again_and_again() {
+    let (shared, jobs) = (shared(), Jobs::new());
+    let desk = Desk::of(&shared);
+    let queues = desk.queues();
+    let mut sweeps = 0;
+    for (seat, numbers) in [(2, 0..3000), (3, 3000..6000)] {
+        queues.arrive(seat);
+        for number in numbers {
+            sweeps += usize::from(queues.are_to_be_swept(1));
+            submit(desk, &shared, jobs.job(1, number));
+        }
+        queues.depart(seat);
+    }
+    assert_eq!(sweeps, 5, "when there are 256, and whenever there are twice as many");
+    while queues.last(&shared, 2).is_some_and(Job::run) {}
+}
+
+#[test]
 fn a_second_crew_does_without_the_queues_of_the_first() {
     let (shared, jobs) = (shared(), Jobs::new());
     let queues = Desk::of(&shared).queues();
