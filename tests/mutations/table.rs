@@ -260,6 +260,13 @@ pub(crate) const MUTATIONS: &[Mutation] = &[
     },
     Mutation {
         rule: "R7",
+        broken: "a few iterations that took little foretell the rest",
+        file: STEP,
+        from: "        self.units >= SAMPLE\n",
+        to: "        true\n",
+    },
+    Mutation {
+        rule: "R7",
         broken: "a thief that was slow of late takes its own pace for the owner's first",
         file: LOOK,
         from: "self.pace.time_of(left.len()).is_none_or(|time| time < worth)",

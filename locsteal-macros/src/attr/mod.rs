@@ -2,11 +2,13 @@
 
 mod parse;
 mod values;
+mod words;
 
 use proc_macro2::{Ident, TokenStream};
 use syn::{Expr, Member, Path, Type};
 
-pub(crate) use parse::{clauses, tokens};
+pub(crate) use parse::clauses;
+pub(crate) use words::tokens;
 
 /// What the clauses of one mark say.
 #[derive(Clone, Default)]

@@ -5,7 +5,7 @@ use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 use syn::{Expr, Lit, LitInt, LitStr, parenthesized, token};
 
-use super::parse::{is_number, list};
+use super::words::{list, tokens};
 use super::{Locality, Schedule};
 use crate::report::{error, error_at, nearest};
 
@@ -161,8 +161,7 @@ pub(super) fn name(input: ParseStream) -> syn::Result<Expr> {
             if constant {
                 return Ok(value);
             }
-            let literal =
-                LitStr::new(&super::parse::tokens(&value), proc_macro2::Span::call_site());
+            let literal = LitStr::new(&tokens(&value), proc_macro2::Span::call_site());
             let literal = quote::ToTokens::to_token_stream(&literal);
             Err(error(
                 &value,
@@ -202,5 +201,17 @@ pub(super) fn depth(input: ParseStream) -> syn::Result<usize> {
             "`collapse` is a number that is known when compiling",
             "write `collapse = 2` for two nested loops",
         )),
+    }
+}
+
+/// Whether the expression is this number.
+fn is_number(expr: &Expr, number: u64) -> bool {
+    match expr {
+        Expr::Lit(lit) => {
+            matches!(&lit.lit, Lit::Int(int) if int.base10_parse::<u64>().is_ok_and(|n| n == number))
+        }
+        Expr::Paren(paren) => is_number(&paren.expr, number),
+        Expr::Group(group) => is_number(&group.expr, number),
+        _ => false,
     }
 }

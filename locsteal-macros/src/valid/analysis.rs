@@ -1,24 +1,21 @@
 //! Noting what the marked loops of a function do.
 
-use std::collections::{HashMap, HashSet};
+mod exits;
+mod marked_loop;
 
-use syn::visit::{self, Visit};
-use syn::{Block, Expr, ExprForLoop, Item, Local, Macro};
+use std::collections::HashSet;
 
-use super::arrays;
-use super::cx::{Control, Cx, Goes, Means, is_constant};
+use syn::{Block, Expr, Item, Local, Macro};
+
+use super::cx::{Cx, Goes, is_constant};
 use super::events::{Active, Event, Usage};
 use super::extrema;
 use super::index::{Kind, Why, judge, of_row};
-use super::leaks;
-use super::macros;
-use super::reductions;
 use super::rows::Serial;
-use super::source;
 use super::walk::{self, Mode, Pass};
-use super::{Facts, LoopFacts};
-use crate::ast::{Marks, level_mut};
-use crate::attr::{Clauses, Operator, Place};
+use super::{Facts, macros, reductions};
+use crate::ast::Marks;
+use crate::attr::{Clauses, Place};
 use crate::report::Report;
 
 pub(super) fn analyse(
@@ -108,171 +105,6 @@ impl Analysis<'_> {
         }
     }
 
-    /// Goes through a marked loop.
-    fn marked_loop(&mut self, expr: &mut ExprForLoop, mark: usize, yields: bool) {
-        let clauses = self.clauses_of(mark, expr);
-        let joined = self.join(&clauses, expr);
-        for level in 0..joined.max(1) {
-            walk::walk(self, &mut level_mut(expr, level).expr);
-        }
-        let index = if joined == 0 { source::index(&expr.pat, &expr.expr) } else { None };
-        self.check_clauses(&clauses, index.as_ref().map(|index| &index.name));
-        let labels: Vec<String> = (0..joined.saturating_sub(1))
-            .filter_map(|level| {
-                let label = level_mut(expr, level).label.as_ref()?;
-                Some(label.name.ident.to_string())
-            })
-            .collect();
-        let outer_labels = labels.len();
-        let innermost = level_mut(expr, joined.saturating_sub(1));
-        let label = innermost.label.as_ref().map(|label| label.name.ident.to_string());
-        // The labels of the outer ones are known, and nothing can go there.
-        for outer in &labels {
-            self.cx.enter(Control::Loop { label: Some(outer.clone()), round: false });
-        }
-        self.cx.enter(Control::Marked { label });
-        self.cx.begin_round(true);
-        let scope = self.cx.scopes();
-        self.cx.open();
-        let depth = self.cx.depth();
-        let mut nest = Vec::new();
-        for level in 0..joined.max(1) {
-            // All names of the pattern first: the index is one of them.
-            let pat = &level_mut(expr, level).pat;
-            self.cx.bind_pattern(pat);
-            if joined > 0
-                && let Some(name) = source::name(pat)
-            {
-                self.cx.bind(&name, false, Means::Nested(depth, level));
-                nest.push(name);
-            }
-        }
-        if nest.len() < joined {
-            nest.clear();
-        }
-        if let Some(index) = &index {
-            self.cx.bind(&index.name, false, Means::Index(depth));
-        }
-        let name = index.as_ref().map(|index| index.name.clone()).or_else(|| nest.last().cloned());
-        for local in &clauses.local {
-            self.cx.bind(&local.name, true, Means::Value);
-        }
-        let expr = level_mut(expr, joined.saturating_sub(1));
-        let reductions = reductions::of(&clauses, &mut expr.body, &self.cx, self.active.last());
-        let mutable_index = source::mutable_index(&expr.pat);
-        let active = Active {
-            clauses,
-            events: Vec::new(),
-            reductions,
-            index: name,
-            mutable_index,
-            leaves: false,
-            yields,
-            standard: Vec::new(),
-            given_away: HashSet::new(),
-            compared: HashMap::new(),
-            joined: joined > 0,
-            nest: nest.clone(),
-            depth,
-            labels,
-        };
-        self.active.push(active);
-        if joined > 0 {
-            let number = self.cx.number_serial();
-            self.serial.push(Serial::of_nest(number, nest.last().cloned(), scope, &self.cx));
-        }
-        let combined: Vec<Place> = self
-            .active
-            .last()
-            .iter()
-            .flat_map(|active| &active.reductions)
-            .filter(|r| r.operator == Operator::Combine && !r.again)
-            .map(|r| r.place.clone())
-            .collect();
-        leaks::report(&combined, &expr.body, yields, self.report);
-        walk::walk_block(self, &mut expr.body);
-        self.cx.close();
-        self.cx.leave();
-        for _ in 0..outer_labels {
-            self.cx.leave();
-        }
-        self.cx.end_round();
-        let along_rows = if joined > 0 { self.serial.pop() } else { None };
-        let Some(active) = self.active.pop() else { return };
-        let Active { clauses, given_away, index: own_index, .. } = &active;
-        self.report_unused(clauses, &expr.body, given_away, own_index.as_ref());
-        let arrays::Judged { owned, reads } = arrays::judge(&active, depth, self.report);
-        if let Some(serial) = along_rows {
-            self.facts.rows.insert(serial.number(), serial.reads(&owned));
-        }
-        self.pass_on(&active, &owned, depth);
-        let Active { clauses, reductions, leaves, standard, .. } = active;
-        // Where it is left, only what came before counts; that takes an order.
-        let ordered = !reductions.is_empty()
-            && (leaves
-                || clauses.reproducible.is_some()
-                // Of values that are equal the first one counts, and what goes along differs.
-                || reductions.iter().any(|r| !r.group.is_empty()));
-        let facts = LoopFacts {
-            clauses,
-            index,
-            nest,
-            owned,
-            reads,
-            reductions,
-            ordered,
-            leaves,
-            heavy: is_heavy(&expr.body),
-            standard,
-        };
-        self.facts.loops.insert(mark, facts);
-    }
-
-    /// Tells the next loop further out what this one does with what that one captures as well.
-    fn pass_on(&mut self, active: &Active, owned: &[super::Owned], depth: usize) {
-        if depth < 2 {
-            return;
-        }
-        let captured =
-            |analysis: &Self, place: &Place| analysis.cx.is_captured(&place.root, depth - 1);
-        for event in &active.events {
-            if !captured(self, &event.place)
-                || owned.iter().any(|owned| owned.place.contains(&event.place))
-            {
-                continue;
-            }
-            let event = Event { certain: false, ..event.clone() };
-            if self.is_reduced(&event.place) {
-                self.report_read_reduction(&event.place, &event.written, &event.usage);
-            } else if !self.report_around_reduction(&event.place, &event.written)
-                && let Some(outer) = self.active.last_mut()
-            {
-                outer.events.push(event);
-            }
-        }
-        for reduction in &active.reductions {
-            self.report_reduced_again(reduction);
-        }
-        let whole = |place: &Place, written: &Expr| Event {
-            place: place.clone(),
-            written: written.clone(),
-            usage: Usage::Again,
-            certain: false,
-            mutable: true,
-            constant: false,
-        };
-        let borrowed = owned.iter().map(|owned| whole(&owned.place, &owned.array));
-        let reduced = active.reductions.iter().map(|r| whole(&r.place, &r.variable));
-        for event in borrowed.chain(reduced) {
-            if captured(self, &event.place)
-                && !self.is_reduced(&event.place)
-                && let Some(outer) = self.active.last_mut()
-            {
-                outer.events.push(event);
-            }
-        }
-    }
-
     /// Whether the innermost marked loop reduces the place.
     pub(super) fn is_reduced(&self, place: &Place) -> bool {
         self.active
@@ -325,49 +157,7 @@ impl Pass for Analysis<'_> {
     }
 
     fn exit(&mut self, expr: &mut Expr, _: Goes) {
-        if let Expr::Return(syn::ExprReturn { expr: Some(value), .. }) = &*expr
-            && let Some(error) = self.cx.returns().and_then(unsendable)
-        {
-            let error = crate::attr::tokens(&error);
-            self.report.error(
-                value,
-                format_args!("this takes a `{error}` out of the loop to another thread, and nothing says that it can go there"),
-                format_args!(
-                    "let the function return `Box<{error} + Send + Sync>`, or leave with `?`: its error becomes the function's afterwards"
-                ),
-            );
-        }
-        let route = self.cx.route(walk::exit_of(expr));
-        let count = self.active.len();
-        // Every loop on the way is left; the last one may be continued.
-        let left = count.saturating_sub(route.crossed);
-        for at in (left..count).rev() {
-            if !self.leaves_joined(expr, at, false) {
-                self.active[at].leaves = true;
-            }
-        }
-        if !route.ends_marked || left == 0 || self.leaves_joined(expr, left - 1, true) {
-            return;
-        }
-        let active = &mut self.active[left - 1];
-        match expr {
-            Expr::Continue(jump) if active.yields => self.report.error(
-                jump.continue_token,
-                "`continue` in a loop that yields: the iteration would have no value",
-                "give a value, such as `None`, in both branches of an `if`",
-            ),
-            Expr::Break(jump) => {
-                active.leaves = true;
-                if active.yields {
-                    self.report.error(
-                        jump.break_token,
-                        "`break` in a loop that yields: the iterations that are left out would have no value",
-                        "shorten the range, or leave the function with `return` or `?`",
-                    );
-                }
-            }
-            _ => {}
-        }
+        self.note_exit(expr);
     }
 
     fn marked(&mut self, expr: &mut Expr, mark: usize) {
@@ -442,29 +232,6 @@ impl Pass for Analysis<'_> {
     fn item(&mut self, _item: &mut Item) {}
 }
 
-/// A `dyn Error` in a type, of which nothing says that it is `Send`.
-fn unsendable(ty: &syn::Type) -> Option<syn::TypeTraitObject> {
-    struct Errors(Option<syn::TypeTraitObject>);
-
-    impl<'a> Visit<'a> for Errors {
-        fn visit_type_trait_object(&mut self, object: &'a syn::TypeTraitObject) {
-            let mut names = object.bounds.iter().filter_map(|bound| match bound {
-                syn::TypeParamBound::Trait(bound) => bound.path.segments.last(),
-                _ => None,
-            });
-            if let (Some(name), None) = (names.next(), names.next())
-                && name.ident == "Error"
-            {
-                self.0.get_or_insert_with(|| object.clone());
-            }
-        }
-    }
-
-    let mut errors = Errors(None);
-    errors.visit_type(ty);
-    errors.0
-}
-
 /// Whether the place that is used lies behind a `*`.
 fn dereferences(written: &Expr) -> bool {
     match written {
@@ -476,26 +243,4 @@ fn dereferences(written: &Expr) -> bool {
         Expr::MethodCall(call) => dereferences(&call.receiver),
         _ => false,
     }
-}
-
-/// Whether a body does more than a little arithmetic.
-fn is_heavy(body: &Block) -> bool {
-    struct Heavy(bool);
-
-    impl<'a> Visit<'a> for Heavy {
-        fn visit_expr(&mut self, expr: &'a Expr) {
-            let loops = matches!(expr, Expr::ForLoop(_) | Expr::While(_) | Expr::Loop(_));
-            let calls = matches!(expr, Expr::Call(_) | Expr::MethodCall(_) | Expr::Macro(_));
-            self.0 |= loops || calls;
-            visit::visit_expr(self, expr);
-        }
-
-        fn visit_macro(&mut self, _: &'a Macro) {
-            self.0 = true;
-        }
-    }
-
-    let mut heavy = Heavy(false);
-    heavy.visit_block(body);
-    heavy.0
 }

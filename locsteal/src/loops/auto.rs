@@ -12,7 +12,9 @@
 //!
 //! A small loop that is launched from inside of a loop that is shared with others, or while another caller's loop is, runs serially: the
 //! others are busy, and sharing it would only make the other loop look as if it were not worth sharing. Callers at once that
-//! each found that sharing pays, by the clock of the one that runs, would take the CPUs from each other.
+//! each found that sharing pays, by the clock of the one that runs, would take the CPUs from each other. So what a small loop
+//! takes that is shared while other callers run loops alone, on CPUs that the pool needs, counts for nothing: it is taken to be
+//! better run alone, until that is tried again.
 //!
 //! The memory is one word a class, read and written without any order: two callers at once may lose each other's
 //! lesson, which costs a little time and nothing else. It is written only when something was measured, so callers at
@@ -86,6 +88,8 @@ pub(crate) struct Sample {
     pub(crate) ns: u64,
     /// How many iterations had to be run, if it was left early.
     pub(crate) left_after: Option<u64>,
+    /// Whether it was shared while other callers, who run their loops alone, needed the CPUs that it took.
+    pub(crate) in_company: bool,
 }
 
 /// What is known of a class, for people.
@@ -109,7 +113,7 @@ struct Lesson {
     stage: u8,
     /// Which measurement of a round comes next: 0 that of the choice, which is drawn by lot, then those of the others.
     round: u8,
-    /// How often it has been tried in a row.
+    /// How often it has been tried in a row: less than [`WAKING_TRIES`] and [`COUNTED_TRIES`] together.
     tries: u8,
     /// Whether a loop has been left early.
     left: bool,
@@ -144,13 +148,17 @@ const SURPRISE: f32 = 1.5;
 /// over, its cost is taken to be a little less, so that nothing is held against it for ever.
 const HOPELESS: f32 = 3.0;
 const FORGETTING: f32 = 0.9;
+/// What is shared at the expense of other callers is passed over so often before it is tried again.
+const PASSES: i32 = 4;
+/// How much longer than it took such a loop takes alone at most, as long as that is not known.
+const EXPENSE: f32 = 4.0;
 /// The serial loop is tried only where another way took less than this, in nanoseconds: a try costs little then, and a
 /// longer loop would not be faster serially.
 const SERIAL_BELOW: f32 = 50_000.0;
 /// What takes less than this serially, in nanoseconds, is not worth sharing: another thread has not heard of it before half of that
 /// is over, and then must say that it is done. No other way is tried again while that holds.
 const NOT_WORTH_SHARING: f32 = 200.0;
-/// What takes less than this, in nanoseconds, runs serially inside of another loop.
+/// What takes less than this, in nanoseconds, runs serially inside of another loop, and beside those of other callers.
 const SMALL: f32 = 20_000.0;
 
 /// A positive number with a sign-less float's 8 bits of exponent and 8 of mantissa.
@@ -169,6 +177,7 @@ impl Cost {
 
 const _: () =
     assert!(SETTLED == 8 && LAST_STAGE < 16, "one bit of the stage tells whether it is settled");
+const _: () = assert!(WAKING_TRIES + COUNTED_TRIES <= 4, "two bits count the tries");
 
 /// Whether a class at this stage, which is settled, measures now; `lot` is a random number.
 #[inline]
@@ -193,6 +202,8 @@ impl Lesson {
     }
 
     fn pack(self) -> u64 {
+        debug_assert!(self.stage <= LAST_STAGE && self.round < 3, "{self:?}");
+        debug_assert!(self.tries < WAKING_TRIES + COUNTED_TRIES, "{self:?}");
         let [a, b, c] = self.cost.map(|cost| u64::from(cost.0));
         let [stage, round, tries] = [self.stage, self.round, self.tries].map(u64::from);
         let flag = |set: bool, bit: u16| if set { u64::from(bit) } else { 0 };
@@ -297,8 +308,28 @@ impl Lesson {
         }
     }
 
+    /// What is known after a small loop that was shared at the expense of other callers: what it took was little because they
+    /// had to wait. If the next one is like it, this choice is not for now.
+    fn after_company(mut self, len: u64, choice: Choice, sample: f32) -> Self {
+        self.tries = self.tries.saturating_sub(1);
+        if self.stage >= SETTLED && !self.suspect {
+            self.suspect = true;
+            return self;
+        }
+        self.suspect = false;
+        let alone = self.known(Choice::Serial).unwrap_or(sample * EXPENSE);
+        self.cost[choice as usize] =
+            Cost::new(alone.max(sample) * HOPELESS / FORGETTING.powi(PASSES));
+        if choice != self.due() {
+            return self;
+        }
+        self.tries = 0;
+        self.advance(len)
+    }
+
     /// What is known after a loop of `len` iterations.
-    fn after(mut self, len: u64, Sample { choice, ns, left_after }: Sample) -> Self {
+    fn after(mut self, len: u64, sample: Sample) -> Self {
+        let Sample { choice, ns, left_after, in_company } = sample;
         if left_after.is_some() && !self.left {
             // What is known of loops that ran to their end tells little of this one.
             return Self { left: true, ..Self::default() };
@@ -311,6 +342,9 @@ impl Lesson {
             return self;
         }
         let sample = ns.max(1) as f32 / len.max(1) as f32;
+        if in_company && (ns as f32) < SMALL {
+            return self.after_company(len, choice, sample);
+        }
         let new = match self.known(choice) {
             None => sample,
             // The first loops pay for waking threads and touching memory.
@@ -339,6 +373,8 @@ impl Lesson {
         self.suspect = self.stage >= SETTLED && sample > new * SURPRISE;
         self.cost[choice as usize] = Cost::new(new);
         if self.suspect || choice != self.due() {
+            // It is tried again, as often as before.
+            self.tries = self.tries.saturating_sub(1);
             return self;
         }
         if woken && self.tries < WAKING_TRIES + COUNTED_TRIES {

@@ -191,12 +191,15 @@ fn launch_by_experience(
     if !decision.measured {
         return launch_as_planned(pool, &plan, len, entry);
     }
+    let (choice, shared) = (decision.choice, pool.shared());
+    let alone = (choice != Choice::Serial).then(|| shared.loops_alone());
     let began = ticks();
     let outcome = launch_as_planned(pool, &plan, len, entry);
     if outcome.panic.is_none() {
         let ns = clock::in_ns(ticks().saturating_sub(began));
         let left_after = outcome.exit.map(|exit| exit + 1);
-        site.learn(len, Sample { choice: decision.choice, ns, left_after });
+        let in_company = alone.is_some_and(|before| shared.has_company_since(&before));
+        site.learn(len, Sample { choice, ns, left_after, in_company });
     }
     outcome
 }

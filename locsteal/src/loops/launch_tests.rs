@@ -450,7 +450,7 @@ fn small_loops_of_callers_at_once_are_not_shared() {
     // Sharing pays so much that the serial loop is not tried again, and takes little.
     while let Decision { choice, measured: true, .. } = SITE.memory().decide(8, || false) {
         let ns = if choice == Choice::Serial { 15_000 } else { 1500 };
-        SITE.learn(8, Sample { choice, ns, left_after: None });
+        SITE.learn(8, Sample { choice, ns, left_after: None, in_company: false });
     }
     assert!(shared(&small));
     let other = pool.shared().claim_lane().expect("lanes are free");

@@ -78,9 +78,12 @@ mod tests {
                 Choice::Static => 2_000,
                 Choice::Steal => 4_000,
             };
-            SITE.learn(100, Sample { choice, ns, left_after: None });
+            SITE.learn(100, Sample { choice, ns, left_after: None, in_company: false });
         }
-        SITE.learn(2_000, Sample { choice: Choice::Steal, ns: 9_000, left_after: None });
+        SITE.learn(
+            2_000,
+            Sample { choice: Choice::Steal, ns: 9_000, left_after: None, in_company: false },
+        );
         let told: Vec<String> = SITE.report().iter().map(ToString::to_string).collect();
         assert_eq!(
             told[0],

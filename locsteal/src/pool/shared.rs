@@ -45,8 +45,9 @@ pub(crate) struct Shared {
     /// Each written by the worker of its seat only.
     counters: Box<[CachePadded<Counters>]>,
     pub(crate) recorder: Recorder,
-    /// Loops that ran on their caller alone, so that callers at once mostly write lines of their own.
-    serial_loops: [CachePadded<AtomicU64>; STRIPES],
+    /// Loops that ran on their caller alone, so that callers at once mostly write lines of their own: first those of threads
+    /// that are nobody's workers, then those of workers.
+    serial_loops: [CachePadded<AtomicU64>; 2 * STRIPES],
     /// Jobs that ran in their submitter. Beside it nothing that launching or idling looks at.
     inline_jobs: CachePadded<AtomicU64>,
     /// Work besides loops, once there is any.
@@ -68,6 +69,18 @@ each_alone_on_its_lines!(Shared: lanes, counters, serial_loops);
 
 /// How many lines there are for counts that any thread adds to.
 const STRIPES: usize = 8;
+
+/// [`Shared::loops_alone`].
+#[derive(Debug)]
+pub(crate) struct LoopsAlone([u64; STRIPES]);
+
+/// Which of them the calling thread adds to.
+#[inline]
+fn own_stripe() -> usize {
+    // Threads keep their thread-locals pages apart; the upper bits of the product depend on all of those below.
+    let page = PLACE.with(|place| std::ptr::from_ref(place).addr()) >> 12;
+    ((page as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize % STRIPES
+}
 
 const WIDTH_BITS: u32 = 16;
 const WIDTH_MASK: u64 = (1 << WIDTH_BITS) - 1;
@@ -347,10 +360,23 @@ impl Shared {
 
     #[inline]
     pub(crate) fn count_serial(&self) {
-        // Threads keep their thread-locals pages apart; the upper bits of the product depend on all of those below.
-        let page = PLACE.with(|place| std::ptr::from_ref(place).addr()) >> 12;
-        let stripe = (page as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
-        self.serial_loops[stripe as usize % STRIPES].fetch_add(1, Ordering::Relaxed);
+        let of_worker = Place::here().pool != 0;
+        let stripe = if of_worker { STRIPES + own_stripe() } else { own_stripe() };
+        self.serial_loops[stripe].fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How many loops threads that are no workers have run alone so far.
+    pub(crate) fn loops_alone(&self) -> LoopsAlone {
+        LoopsAlone(std::array::from_fn(|stripe| self.serial_loops[stripe].load(Ordering::Relaxed)))
+    }
+
+    /// Whether so many other callers have run loops alone since then that they need at least half as many CPUs as the pool
+    /// has seats.
+    pub(crate) fn has_company_since(&self, before: &LoopsAlone) -> bool {
+        let own = own_stripe();
+        let now = self.loops_alone();
+        let others = (0..STRIPES).filter(|&it| it != own && now.0[it] != before.0[it]).count();
+        2 * others >= self.width().max(1)
     }
 
     pub(crate) fn count_inline_job(&self) {
@@ -386,7 +412,44 @@ impl Shared {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
+    use std::sync::Barrier;
+    use std::thread;
+
+    use super::own_stripe;
     use crate::{Pool, Topology};
+
+    /// Runs it on as many threads at once as it takes for one not to add to the calling thread's count.
+    fn on_other_threads(work: impl Fn() + Sync) {
+        let (own, all_there) = (own_stripe(), Barrier::new(32));
+        thread::scope(|scope| {
+            for _ in 0..32 {
+                scope.spawn(|| {
+                    all_there.wait();
+                    if own_stripe() != own {
+                        work();
+                    }
+                });
+            }
+        });
+    }
+
+    #[test]
+    fn callers_that_run_loops_alone_are_company() {
+        let topology = Topology::regular(1, 1, 2);
+        let pool = Pool::builder().threads(2).topology(topology).build().unwrap();
+        let (shared, _) = pool.ready();
+        let before = shared.loops_alone();
+        shared.count_serial();
+        assert!(!shared.has_company_since(&before), "its own loops are no company");
+        on_other_threads(|| {
+            shared.take_place(1);
+            shared.count_serial();
+        });
+        assert!(!shared.has_company_since(&before), "workers run what is in the loops");
+        on_other_threads(|| shared.count_serial());
+        assert!(shared.has_company_since(&before));
+        assert!(!shared.has_company_since(&shared.loops_alone()), "it is gone");
+    }
 
     /// Where seats crowd, who comes in wakes one more; else some.
     #[test]

@@ -160,7 +160,8 @@ impl Walk {
         };
         let worth = view.patience / TINY_SHARE * times;
         let owner = Pace { units: left.lo - block.lo, took: now.saturating_sub(since) };
-        owner.time_of(left.len()).is_some_and(|time| time < worth)
+        owner.foretells()
+            && owner.time_of(left.len()).is_some_and(|time| time < worth)
             && self.pace.time_of(left.len()).is_none_or(|time| time < worth)
     }
 

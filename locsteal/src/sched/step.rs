@@ -111,6 +111,12 @@ pub(super) struct Pace {
 }
 
 impl Pace {
+    /// Whether it comes of so many units that the next ones are likely to take as long. The first of a few files may be
+    /// empty.
+    pub(super) fn foretells(self) -> bool {
+        self.units >= SAMPLE
+    }
+
     /// How long so many units take at this pace; `None`: it is not known.
     pub(super) fn time_of(self, units: u32) -> Option<u64> {
         let known = self.units != 0 && self.took != 0;
@@ -128,6 +134,8 @@ const CHUNK_SHARE: u64 = 16;
 /// Where a loop may end anywhere, all together hold at most this share of what has been taken already: that is what may turn
 /// out to lie above the end.
 const GROWTH_SHARE: u32 = 4;
+/// So few units that took little say nothing of those that come.
+const SAMPLE: u32 = 8;
 /// What takes less than this share of it is not worth sharing.
 pub(super) const TINY_SHARE: u64 = 128;
 
@@ -385,7 +393,7 @@ impl Walk {
     /// How many units of `left` make the next chunk.
     pub(super) fn chunk(&self, left: Span, view: &View<'_>) -> u32 {
         let (last, aim) = (self.last, view.patience / CHUNK_SHARE);
-        let tiny = view.patience / TINY_SHARE;
+        let tiny = if self.pace.foretells() { view.patience / TINY_SHARE } else { 0 };
         // What nobody would steal is not cut any more.
         if self.pace.time_of(left.len()).is_some_and(|time| time < tiny) {
             return left.len();

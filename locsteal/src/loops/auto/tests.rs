@@ -3,7 +3,7 @@
 use super::*;
 
 fn through(choice: Choice, ns: u64) -> Sample {
-    Sample { choice, ns, left_after: None }
+    Sample { choice, ns, left_after: None, in_company: false }
 }
 
 /// Runs `loops` loops of `len` iterations with these costs; what they took, and what the last choice was.
@@ -202,7 +202,12 @@ fn loops_that_are_left_early_share_a_counter() {
         };
         total += ns;
         if decision.measured {
-            let sample = Sample { choice: decision.choice, ns, left_after: Some(exit + 1) };
+            let sample = Sample {
+                choice: decision.choice,
+                ns,
+                left_after: Some(exit + 1),
+                in_company: false,
+            };
             memory.learn(len, sample);
         }
     }
@@ -223,7 +228,8 @@ fn loops_that_are_left_early_share_a_counter() {
 fn a_loop_that_is_left_makes_its_class_begin_anew_and_counts_for_what_was_run() {
     let memory = Memory::new();
     run(&memory, 1000, 100, costs(9000, 5000, 6000));
-    let left = Sample { choice: Choice::Static, ns: 1000, left_after: Some(100) };
+    let left =
+        Sample { choice: Choice::Static, ns: 1000, left_after: Some(100), in_company: false };
     memory.learn(1000, left);
     assert_eq!(memory.expectation(1000).1, [None; 3], "loops that run through tell little");
     let Decision { choice, measured, left: known } = memory.decide(1000, || false);
@@ -231,6 +237,27 @@ fn a_loop_that_is_left_makes_its_class_begin_anew_and_counts_for_what_was_run() 
     memory.learn(1000, Sample { choice, ..left });
     let [.., steal] = memory.expectation(1000).1;
     assert!((steal.unwrap() - 10.0).abs() < 0.1, "{steal:?} ns an iteration");
+}
+
+#[test]
+fn no_loop_that_runs_to_its_end_is_taken_for_one_that_is_left() {
+    // Workers that sometimes come late, as where they are more than there are CPUs: what one measurement says the next denies.
+    let mut state = 1_u64;
+    let mut lot = move |below: u64| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state % below
+    };
+    let memory = Memory::new();
+    for _ in 0..200_000 {
+        let Decision { choice, measured, left } = memory.decide(1000, || false);
+        assert!(!left);
+        if measured {
+            let late = if choice == Choice::Serial { 0 } else { lot(3) * 15_000 };
+            memory.learn(1000, through(choice, 18_000 + lot(2_000) + late));
+        }
+    }
 }
 
 #[test]
@@ -262,6 +289,48 @@ fn small_loops_inside_of_others_are_serial() {
         }
     }
     assert!(serial <= 2, "{serial}");
+}
+
+/// As [`run`], where what is shared is so in company or not.
+fn run_beside(memory: &Memory, loops: u32, company: impl Fn(u32) -> bool) -> (u32, Choice) {
+    let cost = costs(1800, 1200, 1300);
+    let mut shared = 0;
+    for count in 0..loops {
+        let Decision { choice, measured, .. } = memory.decide(10_000, || false);
+        let is_shared = choice != Choice::Serial;
+        shared += u32::from(is_shared);
+        if measured {
+            let in_company = is_shared && company(count);
+            memory.learn(10_000, Sample { in_company, ..through(choice, cost(choice)) });
+        }
+    }
+    (shared, memory.expectation(10_000).0)
+}
+
+#[test]
+fn what_is_shared_at_the_expense_of_other_callers_counts_for_nothing() {
+    let memory = Memory::new();
+    let (first, choice) = run_beside(&memory, 20, |_| true);
+    assert!(
+        first < 10 && choice == Choice::Serial,
+        "{first} {choice:?} {:?}",
+        memory.expectation(10_000)
+    );
+    let (shared, choice) = run_beside(&memory, 100_000, |_| true);
+    assert_eq!(choice, Choice::Serial);
+    assert!(shared < 200, "{shared} tries");
+    let (_, choice) = run_beside(&memory, 20_000, |_| false);
+    assert_eq!(choice, Choice::Static, "the others are gone");
+    let (shared, choice) = run_beside(&memory, 10_000, |_| true);
+    assert!(shared < 2_000 && choice == Choice::Serial, "they are back: {shared}");
+}
+
+#[test]
+fn one_meeting_with_another_caller_changes_nothing() {
+    let memory = Memory::new();
+    assert_eq!(run_beside(&memory, 20, |_| false).1, Choice::Static);
+    let (shared, choice) = run_beside(&memory, 20_000, |count| count % 2 == 0);
+    assert!(shared > 19_000 && choice == Choice::Static, "{shared}");
 }
 
 #[test]

@@ -80,3 +80,11 @@ fn what_a_thief_put_at_a_seat_is_not_left_to_it() {
 fn while_no_time_is_known_everything_is_worth_stealing() {
     assert!(steals(&Rig { launched: 0, ..rig() }, |_| 0, 4, 1000, 1));
 }
+
+#[test]
+fn few_units_that_took_little_foretell_nothing() {
+    for done in [1, 7, 8, 12] {
+        let rig = Rig { patience: 12_800, ..Rig::new(machine(8, 2, 4), 16) };
+        assert_eq!(steals(&rig, |_| 1, 1, done, 4), done < 8, "{done} done");
+    }
+}

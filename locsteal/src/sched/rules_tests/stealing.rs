@@ -89,3 +89,25 @@ fn chunks_of_a_block_grow_from_a_thirty_second_and_shrink_to_the_grain() {
     assert!(sizes[top] <= 2048 && sizes.ends_with(&[1]));
     assert_eq!(sizes.iter().sum::<usize>(), 4096);
 }
+
+/// The sizes of the chunks of a block whose iterations take next to nothing.
+fn chunks_of_nothing(block: u64) -> Vec<usize> {
+    let rig = Rig::new(machine(1, 1, 1), block);
+    let mut caller = rig.caller(0);
+    let mut sizes = Vec::new();
+    while let Step::Run(chunk) = rig.step(&mut caller) {
+        sizes.push(chunk.count());
+        rig.at(sizes.len() as u64);
+    }
+    sizes
+}
+
+#[test]
+fn what_takes_next_to_nothing_is_not_cut_any_more() {
+    assert_eq!(chunks_of_nothing(1024), [32, 992]);
+}
+
+#[test]
+fn a_few_empty_iterations_foretell_nothing() {
+    assert_eq!(chunks_of_nothing(8), [1, 2, 2, 1, 1, 1]);
+}
