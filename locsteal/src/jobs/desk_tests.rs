@@ -209,6 +209,21 @@ fn what_a_full_queue_does_not_take_goes_to_the_domain() {
 }
 
 #[test]
+fn what_is_submitted_while_the_queue_is_in_use_goes_to_the_domain() {
+    let (shared, jobs) = (shared(), Jobs::new());
+    let desk = Desk::of(&shared);
+    let queues = desk.queues();
+    queues.arrive(2);
+    submit(desk, &shared, jobs.job(1, 1));
+    // As by an allocator, while the queue grows.
+    let here = queues.with_own(1, |_| submit(desk, &shared, jobs.job(1, 2)));
+    assert!(here.is_some(), "the worker has a queue");
+    assert_eq!(jobs.number(queues.next(&shared, 2, NEAR)), Some(1));
+    assert_eq!(jobs.number(queues.next(&shared, 2, NEAR)), Some(2));
+    queues.depart(2);
+}
+
+#[test]
 fn jobs_that_spawn_jobs_do_not_keep_others_waiting_for_ever() {
     let (shared, jobs) = (shared(), Jobs::new());
     let desk = Desk::of(&shared);

@@ -152,7 +152,11 @@ impl Queues {
     ///
     /// Not if it is called by `f` itself, as it may be by an allocator that submits jobs, nor while the thread's locals are
     /// being destroyed.
-    fn with_own<T>(&self, domain: usize, f: impl FnOnce(&mut RingEntry) -> T) -> Option<T> {
+    pub(super) fn with_own<T>(
+        &self,
+        domain: usize,
+        f: impl FnOnce(&mut RingEntry) -> T,
+    ) -> Option<T> {
         let own = |own: &RefCell<Option<Own>>| {
             let mut own = own.try_borrow_mut().ok()?;
             let own = own.as_mut().filter(|own| own.pool == self.id())?;
