@@ -312,6 +312,19 @@ fn a_second_crew_does_without_the_queues_of_the_first() {
 }
 
 #[test]
+fn the_queue_of_a_pool_that_is_gone_gets_no_jobs_of_another() {
+    // The next one mostly stands where this one did.
+    for _ in 0..10 {
+        let (shared, jobs) = (shared(), Jobs::new());
+        let queues = Desk::of(&shared).queues();
+        queues.put(1, jobs.job(1, 5));
+        assert_eq!(jobs.number(queues.next(&shared, 3, NEAR)), Some(5));
+        // As in the child of a fork, where a worker ends by a panic.
+        queues.arrive(2);
+    }
+}
+
+#[test]
 fn a_job_for_workers_that_are_ending_is_doubtful() {
     let (shared, jobs) = (shared(), Jobs::new());
     let desk = Desk::of(&shared);

@@ -65,9 +65,8 @@ thread_local! {
 }
 
 struct Own {
-    /// The address of the [`Queues`].
-    pool: usize,
     seat: usize,
+    /// It keeps the ring, so that none of another pool is taken for it.
     entry: RingEntry,
 }
 
@@ -116,10 +115,6 @@ impl Queues {
         self.process
     }
 
-    fn id(&self) -> usize {
-        std::ptr::from_ref(self).addr()
-    }
-
     /// Gives the job to a worker of the domain that is on call.
     pub(super) fn give_in(&self, domain: usize, job: Job) -> Result<(), Job> {
         let seats = self.routes.seats_in(domain);
@@ -159,10 +154,15 @@ impl Queues {
     ) -> Option<T> {
         let own = |own: &RefCell<Option<Own>>| {
             let mut own = own.try_borrow_mut().ok()?;
-            let own = own.as_mut().filter(|own| own.pool == self.id())?;
+            let own = own.as_mut().filter(|own| self.has(own))?;
             (self.routes.home(own.seat) == Some(domain)).then(|| f(&mut own.entry))
         };
         OWN.try_with(own).ok().flatten()
+    }
+
+    /// Whether this is the queue of one of the pool's seats.
+    fn has(&self, own: &Own) -> bool {
+        self.seats.get(own.seat).is_some_and(|seat| own.entry.is_of(&seat.ring))
     }
 
     /// Throws jobs out that were taken back. Workers do that in passing; but while all of them are busy, a thread that
@@ -216,14 +216,14 @@ impl Queues {
     pub(super) fn arrive(&self, seat: usize) {
         // Another one that has been sent home may still have it; then this one does without.
         if let Some(entry) = self.entry(seat).take() {
-            OWN.set(Some(Own { pool: self.id(), seat, entry }));
+            OWN.set(Some(Own { seat, entry }));
         }
     }
 
     /// The worker of `seat` ends.
     pub(super) fn depart(&self, seat: usize) {
         let own = OWN.take();
-        if let Some(own) = own.filter(|own| own.pool == self.id() && own.seat == seat) {
+        if let Some(own) = own.filter(|own| own.seat == seat && self.has(own)) {
             *self.entry(seat) = Some(own.entry);
         }
     }

@@ -137,6 +137,11 @@ impl RingEntry {
         self.0.take()
     }
 
+    /// Whether both are ends of one ring.
+    pub(super) fn is_of(&self, ring: &Ring) -> bool {
+        Arc::ptr_eq(&self.0, &ring.0)
+    }
+
     /// How many jobs stand in the ring, at most: others may be taking some.
     pub(super) fn len(&self) -> usize {
         let Self(core) = self;
