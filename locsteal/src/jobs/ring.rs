@@ -70,6 +70,7 @@ pub(super) fn ring() -> (RingEntry, Ring) {
 }
 
 impl Core {
+    /// Those that the ring has once it has grown so often. The entry makes them; whoever takes a job finds them made.
     fn places(&self, growths: usize) -> &Places {
         self.places[growths]
             .get_or_init(|| (0..PLACES << growths).map(|_| AtomicPtr::new(null_mut())).collect())
