@@ -1,11 +1,11 @@
 //! Jobs as their users see them: every way to submit one, to wait for it, and to mix it with loops.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
-use std::sync::{Mutex, mpsc};
+use std::sync::{Arc, Barrier, Mutex, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use locsteal::{JobHandle, Near, Policy, Pool, par_for, spawn_near};
+use locsteal::{JobHandle, Near, Policy, Pool, par_for, scope, spawn_near};
 
 fn pool(threads: usize) -> Pool {
     Pool::builder().threads(threads).build().unwrap()
@@ -162,7 +162,7 @@ fn jobs_in_loops_in_jobs_in_scopes() {
         let pool = &pool(threads);
         for _ in 0..20 {
             let total = &AtomicUsize::new(0);
-            locsteal::scope(|s| {
+            scope(|s| {
                 for _ in 0..3 {
                     spawn_near!(<scope = s, pool = pool, policy = offload> move || sum(pool, total));
                 }
@@ -211,8 +211,8 @@ fn jobs_run_while_loops_follow_loops() {
     }
     let (pool, count) = (pool(2), AtomicUsize::new(0));
     for _ in 0..20 {
-        let ran = std::sync::Arc::new(AtomicBool::new(false));
-        let told = std::sync::Arc::clone(&ran);
+        let ran = Arc::new(AtomicBool::new(false));
+        let told = Arc::clone(&ran);
         drop(spawn_near!(<pool = &pool, policy = offload> move || told.store(true, SeqCst)));
         // Nobody joins it: only an idle worker can run it, between two of these loops.
         while !ran.load(SeqCst) {
@@ -259,16 +259,74 @@ fn workers_join_loops_while_jobs_follow_jobs() {
     pool.shutdown();
 }
 
+/// More than the queue of a seat takes; see `MOST` in `jobs/ring.rs`.
+const MORE_THAN_A_SEAT_TAKES: usize = 5000;
+
+#[test]
+fn jobs_spawn_more_jobs_than_their_workers_have_room_for() {
+    let pool = Arc::new(pool(2));
+    // The second time with the queues of workers that have ended.
+    for _ in 0..2 {
+        let (ran, busy) = (Arc::new(AtomicUsize::new(0)), Arc::new(Barrier::new(3)));
+        // One on each worker, until both have spawned all of theirs.
+        let spawners = [(); 2].map(|()| {
+            let (workers, ran, busy) = (Arc::clone(&pool), Arc::clone(&ran), Arc::clone(&busy));
+            spawn_near!(<pool = &pool, policy = offload> move || {
+                busy.wait();
+                for _ in 0..MORE_THAN_A_SEAT_TAKES {
+                    let ran = Arc::clone(&ran);
+                    drop(spawn_near!(<pool = &workers, policy = offload> move || ran.fetch_add(1, SeqCst)));
+                }
+                busy.wait();
+            })
+        });
+        busy.wait();
+        busy.wait();
+        // Runs what stands in the queues.
+        pool.shutdown();
+        for spawner in spawners {
+            spawner.join();
+        }
+        assert_eq!(ran.load(SeqCst), 2 * MORE_THAN_A_SEAT_TAKES);
+    }
+}
+
+#[test]
+fn scopes_on_workers_take_back_more_jobs_than_the_workers_have_room_for() {
+    let pool = Arc::new(pool(2));
+    let spawners = [(); 2].map(|()| {
+        let workers = Arc::clone(&pool);
+        spawn_near!(<pool = &pool, policy = offload> move || {
+            let ran = AtomicUsize::new(0);
+            // The second time behind those that were taken back.
+            for _ in 0..2 {
+                scope(|s| {
+                    for _ in 0..MORE_THAN_A_SEAT_TAKES {
+                        drop(spawn_near!(
+                            <scope = s, pool = &workers, policy = offload> || ran.fetch_add(1, SeqCst)
+                        ));
+                    }
+                });
+            }
+            ran.into_inner()
+        })
+    });
+    for mut spawner in spawners {
+        spawner.wait();
+        assert_eq!(spawner.join(), 2 * MORE_THAN_A_SEAT_TAKES);
+    }
+}
+
 #[test]
 fn blocked_jobs_meet_if_there_are_workers_for_all() {
     // N8: as many as there are workers; the submitter is none of them.
     for threads in 2..=4 {
         let pool = pool(threads);
-        let meet = std::sync::Arc::new(std::sync::Barrier::new(threads + 1));
+        let meet = Arc::new(Barrier::new(threads + 1));
         for _ in 0..50 {
             let jobs: Vec<_> = (0..threads)
                 .map(|_| {
-                    let meet = std::sync::Arc::clone(&meet);
+                    let meet = Arc::clone(&meet);
                     locsteal::job().pool(&pool).policy(Policy::Offload).spawn(move || {
                         meet.wait();
                     })

@@ -1,8 +1,9 @@
 //! Chunks that iterations own: what a body does to its window means what it means in the serial loop, or panics with words.
 #![forbid(unsafe_code)]
 
-use locsteal::par_for;
+use locsteal::{Schedule, par_for};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// What the panic of a loop says.
 fn said(run: impl FnOnce()) -> String {
@@ -196,4 +197,158 @@ fn an_index_that_is_cut_off_is_not_taken_for_another() {
     assert!(said(|| wide(&mut [0; 4], low, high)).contains("18446744073709551616"));
     assert!(said(|| wide_sometimes(&mut [0; 4], 1 << 64, (1 << 64) + 4)).contains("`y[0]`"));
     assert!(said(|| wide_sometimes(&mut [0; 4], -4, 4)).contains("18446744073709551612"));
+}
+
+/// Elements of odd sizes that can be told that an iteration has had them.
+trait Had: Clone + Default + Send {
+    fn had(&mut self, by: usize);
+    /// Whether nobody has had it, or the iteration that owns it, once.
+    fn is(&self, by: Option<usize>) -> bool;
+}
+
+/// Of no size.
+#[derive(Clone, Default)]
+struct Nothing;
+
+impl Had for Nothing {
+    fn had(&mut self, _: usize) {}
+
+    fn is(&self, _: Option<usize>) -> bool {
+        true
+    }
+}
+
+/// Of any other.
+#[derive(Clone)]
+struct Bytes<const N: usize>([u8; N]);
+
+impl<const N: usize> Default for Bytes<N> {
+    fn default() -> Self {
+        Self([0; N])
+    }
+}
+
+impl<const N: usize> Had for Bytes<N> {
+    fn had(&mut self, by: usize) {
+        self.0.iter_mut().for_each(|byte| *byte += by as u8 + 1);
+    }
+
+    fn is(&self, by: Option<usize>) -> bool {
+        self.0 == [by.map_or(0, |by| by as u8 + 1); N]
+    }
+}
+
+#[derive(Clone, Default)]
+#[repr(align(64))]
+struct Line(Bytes<5>);
+
+impl Had for Line {
+    fn had(&mut self, by: usize) {
+        self.0.had(by);
+    }
+
+    fn is(&self, by: Option<usize>) -> bool {
+        self.0.is(by)
+    }
+}
+
+/// Runs one of the loops; gives back the indices of its iterations.
+#[par_for]
+fn runs<T: Had>(y: &mut [T], form: usize, schedule: Schedule, ran: &AtomicUsize) -> Vec<usize> {
+    let (n, few) = (y.len(), y.len() as i16);
+    match form {
+        0 => {
+            #[par_for(schedule = (schedule))]
+            for i in 0..n {
+                y[i].had(i);
+                ran.fetch_add(1, Relaxed);
+            }
+            (0..n).collect()
+        }
+        1 => {
+            #[par_for(schedule = (schedule))]
+            for i in (0..n).rev() {
+                y[i].had(i);
+                ran.fetch_add(1, Relaxed);
+            }
+            (0..n).collect()
+        }
+        2 => {
+            #[par_for(schedule = (schedule))]
+            for i in (n / 3..n).step_by(3) {
+                y[i].had(i);
+                ran.fetch_add(1, Relaxed);
+            }
+            (n / 3..n).step_by(3).collect()
+        }
+        3 => {
+            #[par_for(schedule = (schedule))]
+            for i in (0..few).rev().step_by(2) {
+                y[i as usize].had(i as usize);
+                ran.fetch_add(1, Relaxed);
+            }
+            (0..n).rev().step_by(2).collect()
+        }
+        4 => {
+            #[par_for(schedule = (schedule))]
+            for (_, i) in (0..2 * n).zip((0..n).rev()).skip(1).take(60) {
+                y[i].had(i);
+                ran.fetch_add(1, Relaxed);
+            }
+            (0..n).rev().skip(1).take(60).collect()
+        }
+        5 => {
+            #[par_for(schedule = (schedule))]
+            for i in -3..few {
+                if i >= 0 {
+                    y[i as usize].had(i as usize);
+                    ran.fetch_add(1, Relaxed);
+                }
+            }
+            (0..n).collect()
+        }
+        6 => {
+            let rows = n / 4;
+            #[par_for(schedule = (schedule), collapse = 2)]
+            for row in 0..rows {
+                for i in 1..=3 {
+                    y[4 * row + i].had(4 * row + i);
+                    ran.fetch_add(1, Relaxed);
+                }
+            }
+            (0..4 * rows).filter(|i| i % 4 != 0).collect()
+        }
+        _ => unreachable!(),
+    }
+}
+
+fn each_has_its_own<T: Had>() {
+    let schedules = [
+        Schedule::Serial,
+        Schedule::Static,
+        Schedule::StaticChunk(5),
+        Schedule::Dynamic,
+        Schedule::Steal,
+        Schedule::Auto,
+    ];
+    for n in [0, 1, 2, 63, 64, 65] {
+        for (form, schedule) in (0..7).flat_map(|form| schedules.map(|schedule| (form, schedule))) {
+            let (mut y, ran) = (vec![T::default(); n], AtomicUsize::new(0));
+            let indices = runs(&mut y, form, schedule, &ran);
+            assert_eq!(ran.into_inner(), indices.len(), "{form} {schedule:?} {n}");
+            for (i, y) in y.iter().enumerate() {
+                let by = indices.contains(&i).then_some(i);
+                assert!(y.is(by), "{form} {schedule:?} {n} {i}");
+            }
+        }
+    }
+}
+
+#[test]
+fn elements_of_every_size_are_owned_one_by_one() {
+    each_has_its_own::<Nothing>();
+    each_has_its_own::<Bytes<1>>();
+    each_has_its_own::<Bytes<3>>();
+    each_has_its_own::<Bytes<1000>>();
+    each_has_its_own::<Line>();
 }

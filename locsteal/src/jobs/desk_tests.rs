@@ -209,6 +209,21 @@ fn what_a_full_queue_does_not_take_goes_to_the_domain() {
 }
 
 #[test]
+fn what_is_submitted_while_the_queue_is_in_use_goes_to_the_domain() {
+    let (shared, jobs) = (shared(), Jobs::new());
+    let desk = Desk::of(&shared);
+    let queues = desk.queues();
+    queues.arrive(2);
+    submit(desk, &shared, jobs.job(1, 1));
+    // As by an allocator, while the queue grows.
+    let here = queues.with_own(1, |_| submit(desk, &shared, jobs.job(1, 2)));
+    assert!(here.is_some(), "the worker has a queue");
+    assert_eq!(jobs.number(queues.next(&shared, 2, NEAR)), Some(1));
+    assert_eq!(jobs.number(queues.next(&shared, 2, NEAR)), Some(2));
+    queues.depart(2);
+}
+
+#[test]
 fn jobs_that_spawn_jobs_do_not_keep_others_waiting_for_ever() {
     let (shared, jobs) = (shared(), Jobs::new());
     let desk = Desk::of(&shared);
@@ -263,6 +278,24 @@ fn jobs_that_were_taken_back_do_not_pile_up() {
 }
 
 #[test]
+fn jobs_in_the_queues_of_others_do_not_have_queues_swept_again_and_again() {
+    let (shared, jobs) = (shared(), Jobs::new());
+    let desk = Desk::of(&shared);
+    let queues = desk.queues();
+    let mut sweeps = 0;
+    for (seat, numbers) in [(2, 0..3000), (3, 3000..6000)] {
+        queues.arrive(seat);
+        for number in numbers {
+            sweeps += usize::from(queues.are_to_be_swept(1));
+            submit(desk, &shared, jobs.job(1, number));
+        }
+        queues.depart(seat);
+    }
+    assert_eq!(sweeps, 5, "when there are 256, and whenever there are twice as many");
+    while queues.last(&shared, 2).is_some_and(Job::run) {}
+}
+
+#[test]
 fn a_second_crew_does_without_the_queues_of_the_first() {
     let (shared, jobs) = (shared(), Jobs::new());
     let queues = Desk::of(&shared).queues();
@@ -276,6 +309,19 @@ fn a_second_crew_does_without_the_queues_of_the_first() {
     });
     queues.depart(2);
     assert_eq!(jobs.number(queues.next(&shared, 3, NEAR)), Some(5));
+}
+
+#[test]
+fn the_queue_of_a_pool_that_is_gone_gets_no_jobs_of_another() {
+    // The next one mostly stands where this one did.
+    for _ in 0..10 {
+        let (shared, jobs) = (shared(), Jobs::new());
+        let queues = Desk::of(&shared).queues();
+        queues.put(1, jobs.job(1, 5));
+        assert_eq!(jobs.number(queues.next(&shared, 3, NEAR)), Some(5));
+        // As in the child of a fork, where a worker ends by a panic.
+        queues.arrive(2);
+    }
 }
 
 #[test]

@@ -32,6 +32,8 @@ mod policy;
 mod policy_tests;
 mod queues;
 mod ring;
+#[cfg(all(test, not(loom)))]
+mod ring_tests;
 mod routes;
 mod scope;
 mod site;

@@ -65,10 +65,21 @@ thread_local! {
 }
 
 struct Own {
-    /// The address of the [`Queues`].
-    pool: usize,
     seat: usize,
+    /// It keeps the ring, so that none of another pool is taken for it.
     entry: RingEntry,
+}
+
+impl DomainQueue {
+    /// Puts the job back if it still waits, else lets it go.
+    fn sift(&self, job: Job, put_back: impl FnOnce(Job)) {
+        if job.is_waiting() {
+            put_back(job);
+        } else {
+            job.run();
+            self.waiting.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
 }
 
 impl Queues {
@@ -104,10 +115,6 @@ impl Queues {
         self.process
     }
 
-    fn id(&self) -> usize {
-        std::ptr::from_ref(self).addr()
-    }
-
     /// Gives the job to a worker of the domain that is on call.
     pub(super) fn give_in(&self, domain: usize, job: Job) -> Result<(), Job> {
         let seats = self.routes.seats_in(domain);
@@ -130,30 +137,41 @@ impl Queues {
             self.sweep(domain);
         }
         let mut job = Some(job);
-        // Fails while the thread's locals are being destroyed.
-        let _ = OWN.try_with(|own| {
-            if let Some(own) = &*own.borrow()
-                && self.is_home(own, domain)
-            {
-                job = job.take().and_then(|job| own.entry.put(job).err());
-            }
-        });
+        self.with_own(domain, |entry| job = job.take().and_then(|job| entry.put(job).err()));
         if let Some(job) = job {
             queue.injector.push(job);
         }
     }
 
-    /// Whether this is the queue of one of the pool's seats whose home is the domain.
-    fn is_home(&self, own: &Own, domain: usize) -> bool {
-        own.pool == self.id() && self.routes.home(own.seat) == Some(domain)
+    /// Calls `f` with the queue of the calling worker's seat, if the seat is one of the pool's and its home is the domain.
+    ///
+    /// Not if it is called by `f` itself, as it may be by an allocator that submits jobs, nor while the thread's locals are
+    /// being destroyed.
+    pub(super) fn with_own<T>(
+        &self,
+        domain: usize,
+        f: impl FnOnce(&mut RingEntry) -> T,
+    ) -> Option<T> {
+        let own = |own: &RefCell<Option<Own>>| {
+            let mut own = own.try_borrow_mut().ok()?;
+            let own = own.as_mut().filter(|own| self.has(own))?;
+            (self.routes.home(own.seat) == Some(domain)).then(|| f(&mut own.entry))
+        };
+        OWN.try_with(own).ok().flatten()
+    }
+
+    /// Whether this is the queue of one of the pool's seats.
+    fn has(&self, own: &Own) -> bool {
+        self.seats.get(own.seat).is_some_and(|seat| own.entry.is_of(&seat.ring))
     }
 
     /// Throws jobs out that were taken back. Workers do that in passing; but while all of them are busy, a thread that
     /// submits and joins again and again would pile them up.
     ///
     /// Each job is taken from the front and, if it still waits, put back behind: once through, the order is as before,
-    /// and workers can come between at any time. The next sweep comes when there are twice as many, so a job has its
-    /// part in two sweeps, on average, at most.
+    /// and workers can come between at any time. The queues of other seats are left to their workers, and are bounded.
+    /// The next sweep comes when twice as many jobs wait in all queues of the domain, so a job has its part in two
+    /// sweeps, on average, at most.
     #[cold]
     fn sweep(&self, domain: usize) {
         let queue = &self.domains[domain];
@@ -161,39 +179,32 @@ impl Queues {
         if queue.sweep_at.swap(usize::MAX, Ordering::Relaxed) == usize::MAX {
             return;
         }
-        let mut kept = 0;
         for _ in 0..queue.injector.len() {
             let Some(job) = take_from(&queue.injector) else { break };
-            if job.is_waiting() {
-                queue.injector.push(job);
-                kept += 1;
-            } else {
-                job.run();
-                queue.waiting.fetch_sub(1, Ordering::Relaxed);
-            }
+            queue.sift(job, |job| queue.injector.push(job));
         }
-        let _ = OWN.try_with(|own| {
-            let own = own.borrow();
-            let Some(own) = own.as_ref().filter(|own| self.is_home(own, domain)) else { return };
-            for _ in 0..own.entry.len() {
-                let Some(job) = own.entry.take() else { break };
-                if job.is_waiting() {
-                    kept += 1;
-                    // There is room, since nobody else puts jobs in.
-                    own.entry.put(job).unwrap_or_else(|job| queue.injector.push(job));
-                } else {
-                    job.run();
-                    queue.waiting.fetch_sub(1, Ordering::Relaxed);
-                }
+        self.with_own(domain, |entry| {
+            for _ in 0..entry.len() {
+                let Some(job) = entry.take() else { break };
+                // There is room, since nobody else puts jobs in.
+                let put = |job| entry.put(job).unwrap_or_else(|job| queue.injector.push(job));
+                queue.sift(job, put);
             }
         });
-        queue.sweep_at.store((2 * kept).max(SWEEP), Ordering::Relaxed);
+        let waiting = queue.waiting.load(Ordering::Relaxed);
+        queue.sweep_at.store((2 * waiting).max(SWEEP), Ordering::Relaxed);
     }
 
     /// How many jobs stand in the queues of a domain, with those that were taken back.
     #[cfg(all(test, not(loom)))]
     pub(super) fn waiting(&self, domain: usize) -> usize {
         self.domains[domain].waiting.load(Ordering::Relaxed)
+    }
+
+    /// Whether the next job that is put in has the queues swept.
+    #[cfg(all(test, not(loom)))]
+    pub(super) fn are_to_be_swept(&self, domain: usize) -> bool {
+        self.waiting(domain) >= self.domains[domain].sweep_at.load(Ordering::Relaxed)
     }
 
     /// A worker of the domain has been woken for a job there: others leave it alone for a while.
@@ -205,14 +216,14 @@ impl Queues {
     pub(super) fn arrive(&self, seat: usize) {
         // Another one that has been sent home may still have it; then this one does without.
         if let Some(entry) = self.entry(seat).take() {
-            OWN.set(Some(Own { pool: self.id(), seat, entry }));
+            OWN.set(Some(Own { seat, entry }));
         }
     }
 
     /// The worker of `seat` ends.
     pub(super) fn depart(&self, seat: usize) {
         let own = OWN.take();
-        if let Some(own) = own.filter(|own| own.pool == self.id() && own.seat == seat) {
+        if let Some(own) = own.filter(|own| own.seat == seat && self.has(own)) {
             *self.entry(seat) = Some(own.entry);
         }
     }

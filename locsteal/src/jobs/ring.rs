@@ -12,8 +12,6 @@
 //! Once a ring has grown as large as it may, it takes no more jobs than it has places.
 #![allow(unsafe_code, reason = "jobs as pointers")]
 
-use std::cell::Cell;
-use std::marker::PhantomData;
 use std::ptr::null_mut;
 use std::sync::{Arc, OnceLock};
 
@@ -33,12 +31,9 @@ pub(super) const MOST: usize = PLACES << GROWTHS;
 #[derive(Clone, Debug)]
 pub(super) struct Ring(Arc<Core>);
 
-/// The end where jobs are put in: one thread's at a time.
+/// The end where jobs are put in. There is one, which whoever puts a job in has for itself.
 #[derive(Debug)]
-pub(super) struct RingEntry(Arc<Core>, NotSync);
-
-/// What is `Send` but not `Sync`.
-type NotSync = PhantomData<Cell<()>>;
+pub(super) struct RingEntry(Arc<Core>);
 
 #[derive(Debug)]
 struct Core {
@@ -71,10 +66,11 @@ pub(super) fn ring() -> (RingEntry, Ring) {
         put: CachePadded::new(Put { count: AtomicU64::new(0), growths: AtomicUsize::new(0) }),
         places: CachePadded::new([const { OnceLock::new() }; GROWTHS + 1]),
     });
-    (RingEntry(Arc::clone(&core), PhantomData), Ring(core))
+    (RingEntry(Arc::clone(&core)), Ring(core))
 }
 
 impl Core {
+    /// Those that the ring has once it has grown so often. The entry makes them; whoever takes a job finds them made.
     fn places(&self, growths: usize) -> &Places {
         self.places[growths]
             .get_or_init(|| (0..PLACES << growths).map(|_| AtomicPtr::new(null_mut())).collect())
@@ -111,8 +107,8 @@ fn place(places: &Places, number: u64) -> &AtomicPtr<Header> {
 
 impl RingEntry {
     /// Puts the job in, unless there are [`MOST`] already.
-    pub(super) fn put(&self, job: Job) -> Result<(), Job> {
-        let Self(core, _) = self;
+    pub(super) fn put(&mut self, job: Job) -> Result<(), Job> {
+        let Self(core) = self;
         // Relaxed: this is the only writer.
         let put = core.put.count.load(Ordering::Relaxed);
         let mut growths = core.put.growths.load(Ordering::Relaxed);
@@ -142,9 +138,14 @@ impl RingEntry {
         self.0.take()
     }
 
+    /// Whether both are ends of one ring.
+    pub(super) fn is_of(&self, ring: &Ring) -> bool {
+        Arc::ptr_eq(&self.0, &ring.0)
+    }
+
     /// How many jobs stand in the ring, at most: others may be taking some.
     pub(super) fn len(&self) -> usize {
-        let Self(core, _) = self;
+        let Self(core) = self;
         // Relaxed: a guess.
         let put = core.put.count.load(Ordering::Relaxed);
         (put - core.taken.load(Ordering::Relaxed)) as usize

@@ -69,7 +69,7 @@ impl Deal {
         if self.from_front { number } else { self.width - 1 - number }
     }
 
-    #[cfg(test)]
+    #[cfg(all(test, not(loom)))]
     pub(crate) const fn units(&self) -> u32 {
         self.units
     }

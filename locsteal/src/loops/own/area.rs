@@ -89,7 +89,8 @@ impl<T> Elements<'_, T> {
             // So the index is all that changes from one iteration to the next, as in a loop over the whole array. With a
             // difference in it the compiler takes the body for larger, and may interleave fewer iterations.
             let origin = self.part.as_mut_ptr().wrapping_sub(first);
-            // SAFETY: this is the element at `offset`, which there is.
+            // SAFETY: addresses wrap as indices do, so this is the element at `offset`, which there is. The part is borrowed by
+            // this, and lent for as long.
             unsafe { &mut *origin.wrapping_add(index) }
         };
         Element::new(std::slice::from_mut(element), index, self.area)
@@ -118,5 +119,54 @@ impl<T> Chunks<'_, T> {
         let len = begin.saturating_add(size).saturating_sub(first).min(rest.len());
         let chunk = &mut rest[..len];
         Window::new(chunk, first, self.area)
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::ptr;
+
+    use super::*;
+
+    #[derive(Clone)]
+    struct Nothing;
+
+    #[derive(Clone)]
+    #[repr(align(64))]
+    struct Line(#[allow(dead_code, reason = "it has a size")] u8);
+
+    /// Whichever way they are addressed, iterations own the elements with their indices, and nothing beyond the part.
+    fn elements_are_those_of_the_part<T: Clone>(element: &T) {
+        let firsts = [0, 1, 7, isize::MAX as usize - 1, isize::MAX as usize, usize::MAX - 1];
+        for (first, len) in firsts.into_iter().flat_map(|first| [0, 1, 5].map(|len| (first, len))) {
+            let mut all = vec![element.clone(); len + 2];
+            let part = &mut all[1..][..len];
+            let begin = part.as_ptr();
+            for in_steps in [false, true] {
+                let area = Area::new("y", 1, 0, len);
+                let mut elements = area.narrow(part, first, in_steps);
+                for offset in 0..len {
+                    let own = elements.window(first.wrapping_add(offset));
+                    assert_eq!((own.window.len(), own.place().0), (1, first.wrapping_add(offset)));
+                    assert!(ptr::eq(own.window.as_ptr(), begin.wrapping_add(offset)));
+                }
+                for outside in
+                    [first.wrapping_sub(1), first.wrapping_add(len), first ^ isize::MIN as usize]
+                {
+                    assert!(elements.window(outside).window.is_empty());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn elements_of_every_size_are_found_by_their_index() {
+        elements_are_those_of_the_part(&Nothing);
+        elements_are_those_of_the_part(&0_u8);
+        elements_are_those_of_the_part(&[0_u16; 3]);
+        elements_are_those_of_the_part(&(0_u64, 0_u8));
+        elements_are_those_of_the_part(&Line(0));
+        elements_are_those_of_the_part(&[0_u8; 1000]);
+        elements_are_those_of_the_part(&String::from("y"));
     }
 }
