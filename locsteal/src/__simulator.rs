@@ -211,7 +211,7 @@ impl<'m> Loop<'m> {
         self.launched = if waits { now.max(1) } else { 0 };
         self.generation = self.generation.next();
         self.board.reset_counter();
-        Walker(Walk::caller(Thief { seat, near: seat }, &self.view()))
+        Walker(Walk::caller(Thief { seat, near: seat }).seated(&self.view()))
     }
 
     /// The worker of a seat tries to come in.

@@ -293,8 +293,12 @@ fn run_alone(shared: &Shared, plan: &Plan<'_>, len: u64, frame: &Frame<'_>) -> O
     shared.count_serial();
     let ending = Ending::new();
     let mut caller = Participant::alone(len, &ending);
-    let launched =
-        start_track(shared, &mut caller, || shared.caller_seat(1).near, Recorder::next_alone);
+    let launched = start_track(
+        shared,
+        &mut caller,
+        || shared.caller_seat(1, current_cpu()).near,
+        Recorder::next_alone,
+    );
     take_part(&mut caller, &ending, frame);
     keep_track(shared, &mut caller, |ended| Launch {
         name: plan.label.to_string(),
@@ -344,10 +348,11 @@ fn run_shared(
     let shape = plan.shape(len, width);
     let Shape { deal, kind, grain, tiny } = shape;
     let protected = shape.is_protected();
-    let thief = shared.caller_seat(width);
+    let cpu = current_cpu();
+    let thief = shared.caller_seat(width, cpu);
     let generation = lane.next_generation();
     let launched = if protected { ticks() } else { 0 };
-    lane.note_caller(current_cpu(), thief.seat);
+    lane.note_caller(cpu, thief.seat);
     let locality = plan.locality;
     let view = View {
         board: &lane.board,
@@ -380,7 +385,8 @@ fn run_shared(
     if !kind.has_blocks() {
         lane.board.reset_counter();
     }
-    let mut walk = Walk::caller(thief, &ticket.view);
+    let mut walk = Walk::caller(thief);
+    walk.sit_down(&ticket.view);
     let mut caller = Participant::caller(&ticket, &mut walk);
     let recorded = start_track(shared, &mut caller, || thief.near, |_| ticket.loop_id());
     // SAFETY: the lane is claimed and its last loop is over. The frame lives until this function returns, which is
@@ -428,7 +434,8 @@ unsafe fn run_on_worker(data: *const (), ticket: &Ticket<'_>) {
     let frame = unsafe { &*data.cast::<Frame<'_>>() };
     Ahead::of(frame.entry).fetch();
     frame.ahead.fetch();
-    let mut walk = Walk::worker(ticket.seat, ticket.entry == SeatEntry::Late, &ticket.view);
+    let mut walk = Walk::worker(ticket.seat, ticket.entry == SeatEntry::Late);
+    walk.sit_down(&ticket.view);
     // The seat's block is laid out: there is something for others to take meanwhile.
     let wakes = ticket.wake_others();
     let mut participant = Participant::worker(ticket, &mut walk);

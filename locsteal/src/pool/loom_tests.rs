@@ -99,7 +99,7 @@ fn call(lane: &Lane, orders: &Orders, this: Loop, cells: &Cells) {
         lane.board.reset_counter();
     }
     let view = view(lane, orders, epoch, this);
-    let walk = Walk::caller(Thief { seat: 0, near: 0 }, &view);
+    let walk = Walk::caller(Thief { seat: 0, near: 0 }).seated(&view);
     // SAFETY: the model holds the lane, and nobody calls `run`.
     unsafe { lane.open(epoch, notice) };
     participate(&view, walk, cells);
@@ -238,7 +238,7 @@ fn loom_exit_then_the_next_loop() {
             caller: 0,
         };
         let view = view(&lane, &orders, epoch, this);
-        let walk = Walk::caller(Thief { seat: 0, near: 0 }, &view);
+        let walk = Walk::caller(Thief { seat: 0, near: 0 }).seated(&view);
         // SAFETY: the model holds the lane, and nobody calls `run`.
         unsafe { lane.open(epoch, notice) };
         participate(&view, walk, &loops[0].1);
@@ -275,7 +275,7 @@ fn the_sleeping_caller_is_woken(kind: Kind) {
         };
         assert!(lane.claim());
         let view = view(&lane, &orders, epoch, this);
-        let mut walk = Walk::caller(Thief { seat: 0, near: 0 }, &view);
+        let mut walk = Walk::caller(Thief { seat: 0, near: 0 }).seated(&view);
         // SAFETY: the model holds the lane, and nobody calls `run`.
         unsafe { lane.open(epoch, notice) };
         // The worker has come in already: what matters here is how it leaves.

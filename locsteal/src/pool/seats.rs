@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use crate::affinity::{Home, Placement, mask};
+use crate::affinity::{Home, Placement};
 use crate::sched::{Locality, Orders, SeatHome, Thief};
 use crate::sync::{AtomicUsize, Ordering};
 use crate::topology::{CpuSet, Topology};
@@ -115,15 +115,15 @@ impl Seats {
         self.in_force.store(index, Ordering::Relaxed);
     }
 
-    /// Where the calling thread is, as a number that the orders know: the first seat of the domain that it runs in, else
+    /// Where a thread on this CPU is, as a number that the orders know: the first seat of the CPU's domain, else
     /// the station there; 0 if nothing is known.
     #[inline]
-    pub(crate) fn near_caller(&self) -> usize {
+    pub(crate) fn near_caller(&self, cpu: Option<usize>) -> usize {
         let arrangement = self.arrangement();
         if arrangement.is_cyclic() || self.homes.len() == 1 {
             return 0;
         }
-        let Some(cpu) = mask::current_cpu() else {
+        let Some(cpu) = cpu else {
             return 0;
         };
         let domain = self.topology.domain_of(cpu);

@@ -280,9 +280,9 @@ impl Shared {
         PLACE.set(Place { pool: std::ptr::from_ref(self).addr(), seat });
     }
 
-    /// Where the calling thread sits in a loop of `width` seats that it launches.
-    pub(crate) fn caller_seat(&self, width: usize) -> Thief {
-        let near = self.own_seat().unwrap_or_else(|| self.seats.near_caller());
+    /// Where the calling thread, which runs on this CPU, sits in a loop of `width` seats that it launches.
+    pub(crate) fn caller_seat(&self, width: usize, cpu: Option<usize>) -> Thief {
+        let near = self.own_seat().unwrap_or_else(|| self.seats.near_caller(cpu));
         if near < width {
             return Thief { seat: near, near };
         }

@@ -455,7 +455,7 @@ mod tests {
                 grace: 0,
                 caller: Some(0),
             };
-            let mut walk = Walk::caller(Thief { seat: 0, near: 0 }, &view);
+            let mut walk = Walk::caller(Thief { seat: 0, near: 0 }).seated(&view);
             let (data, caller) = (std::ptr::null(), 0);
             let (run, len, unit) = (nothing as _, 2, 1);
             let notice = Notice {

@@ -140,44 +140,60 @@ const SAMPLE: u32 = 8;
 pub(super) const TINY_SHARE: u64 = 128;
 
 impl Walk {
-    /// The caller sits down, before the loop is opened to others.
+    /// The caller is going to [sit down](Self::sit_down) at `thief.seat`.
     #[inline]
-    pub(crate) fn caller(thief: Thief, view: &View<'_>) -> Self {
-        let mut walk = Self::new(thief, Role::Caller);
-        walk.began = view.launched;
-        walk.grace = view.grace;
-        walk.begin_own(view);
-        view.board.seat(thief.seat).presence.publish(view.generation, Phase::Present);
-        walk
+    pub(crate) fn caller(thief: Thief) -> Self {
+        Self::new(thief, Role::Caller)
     }
 
-    /// The owner of `seat` has just entered; `late`: its block was begun by another.
+    /// The owner of `seat` has entered and is going to [sit down](Self::sit_down); `late`: its block was begun by another.
     #[inline]
-    pub(crate) fn worker(seat: usize, late: bool, view: &View<'_>) -> Self {
-        let role = if late { Role::Late } else { Role::Owner };
-        let mut walk = Self::new(Thief { seat, near: seat }, role);
-        if late {
-            walk.own = view.deal.block(seat);
-            walk.last = walk.own.len() / (2 * FIRST_SHARE);
-        } else {
-            walk.begin_own(view);
-            if view.kind.publishes() {
+    pub(crate) fn worker(seat: usize, late: bool) -> Self {
+        Self::new(Thief { seat, near: seat }, if late { Role::Late } else { Role::Owner })
+    }
+
+    /// Lays out the own block: the caller before the loop is opened to others, an owner when it has just entered.
+    ///
+    /// Apart from making it, so that it is made where it stays: it is large.
+    #[inline]
+    pub(crate) fn sit_down(&mut self, view: &View<'_>) {
+        let seat = self.thief.seat;
+        match self.role {
+            Role::Caller => {
+                self.began = view.launched;
+                self.grace = view.grace;
+                self.begin_own(view);
                 view.board.seat(seat).presence.publish(view.generation, Phase::Present);
             }
+            Role::Owner => {
+                self.begin_own(view);
+                if view.kind.publishes() {
+                    view.board.seat(seat).presence.publish(view.generation, Phase::Present);
+                }
+            }
+            Role::Late => {
+                self.own = view.deal.block(seat);
+                self.last = self.own.len() / (2 * FIRST_SHARE);
+            }
         }
-        walk
     }
 
     /// The owner of `seat` has just entered as such.
     #[cfg(any(test, feature = "simulator"))]
     pub(crate) fn owner(seat: usize, view: &View<'_>) -> Self {
-        Self::worker(seat, false, view)
+        Self::worker(seat, false).seated(view)
     }
 
     /// The owner of `seat` has just entered, and its block was begun by another.
     #[cfg(any(test, feature = "simulator"))]
     pub(crate) fn late(seat: usize, view: &View<'_>) -> Self {
-        Self::worker(seat, true, view)
+        Self::worker(seat, true).seated(view)
+    }
+
+    #[cfg(any(test, feature = "simulator"))]
+    pub(crate) fn seated(mut self, view: &View<'_>) -> Self {
+        self.sit_down(view);
+        self
     }
 
     #[inline]

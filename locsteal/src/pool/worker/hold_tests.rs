@@ -1,6 +1,7 @@
 //! What a worker does between two holds, while tiny loops come fast: it looks for jobs, and counts the loops as work only where
 //! it has a place in them. The worker has no thread of its own: the test takes its turns.
 
+use crate::affinity::mask::current_cpu;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::thread;
@@ -93,7 +94,7 @@ fn between_holds_a_worker_looks_for_jobs() {
     let shared = pool.shared();
     let looks = Arc::new(AtomicUsize::new(0));
     shared.side_work_or(|| Box::new(Looks(Arc::clone(&looks))));
-    let mut watch = Watch::new(shared, 1 - shared.caller_seat(2).seat);
+    let mut watch = Watch::new(shared, 1 - shared.caller_seat(2, current_cpu()).seat);
     while_loops_come_fast(&pool, || {
         let held = (0..TURNS).any(|_| {
             await_loop(&watch);
@@ -112,7 +113,7 @@ fn between_holds_a_worker_looks_for_jobs() {
 fn loops_that_a_worker_has_no_place_in_do_not_keep_it_awake() {
     let pool = pool();
     let shared = pool.shared();
-    let mut watch = Watch::new(shared, shared.caller_seat(2).seat);
+    let mut watch = Watch::new(shared, shared.caller_seat(2, current_cpu()).seat);
     // The first loop that it knows of: its seat is the caller's.
     launch_tiny(&pool);
     assert!(!watch.take_part());

@@ -79,7 +79,7 @@ impl Rig {
     }
 
     fn caller_near(&self, seat: usize, near: usize) -> Walk {
-        Walk::caller(Thief { seat, near }, &self.view())
+        Walk::caller(Thief { seat, near }).seated(&self.view())
     }
 
     fn try_enter(&self, seat: usize) -> Entry {

@@ -4,7 +4,7 @@ use super::*;
 
 /// The seats whose blocks a thief comes to, in order, while everybody else stays at the first chunk of their own.
 fn visited(rig: &Rig, thief: Thief) -> Vec<usize> {
-    let mut caller = Walk::caller(thief, &rig.view());
+    let mut caller = Walk::caller(thief).seated(&rig.view());
     let width = rig.deal.width();
     let _busy: Vec<Walk> =
         (0..width).filter(|&seat| seat != thief.seat).map(|seat| rig.owner(seat)).collect();
