@@ -120,6 +120,10 @@ impl Walk {
         }
         rules.saw(Sight::Rescued(victim));
         self.tally.rescues += 1;
+        if rest.is_empty() && self.role == Role::Caller && view.deal.width() == 2 {
+            // The only other seat is shut: there is nobody to look for, or to wait for.
+            self.settled = 2;
+        }
         if !rest.is_empty() {
             line.block.set(rest);
             line.presence.publish(view.generation, Phase::Rescued);

@@ -96,8 +96,8 @@ pub(crate) struct Walk {
     pub(super) since: u64,
     /// When it first ran out of work.
     pub(super) idle_since: Option<u64>,
-    /// Seats below this one have left for good (the caller only).
-    settled: usize,
+    /// Seats below this one have left for good, or are shut (the caller only).
+    pub(super) settled: usize,
     /// What is left of [`View::grace`] (the caller only).
     grace: u32,
     pub(super) tally: Stats,

@@ -209,3 +209,15 @@ fn the_caller_does_not_sleep_for_an_owner_that_never_came() {
     let step = caller.step_by(&rig.view(), || rig.now.get(), &mut Meanwhile(&rig));
     assert_eq!(step, Step::Wait(None), "nobody would ring");
 }
+
+#[test]
+fn a_caller_that_has_shut_the_only_other_seat_leaves_at_once() {
+    for kind in [Kind::Static, Kind::Steal] {
+        let rig = Rig { launched: 0, kind, ..Rig::new(machine(2, 2, 2), 1) };
+        let mut caller = rig.caller(0);
+        rig.run_own(&mut caller);
+        assert_eq!(rig.home(&rig.run(&mut caller)), 1);
+        assert_eq!(rig.step(&mut caller), Step::Leave);
+        assert_eq!(rig.try_enter(1), Entry::Never);
+    }
+}
