@@ -116,8 +116,12 @@ fn are_busy(loops: u64, took: u64, span: u64) -> bool {
 mod tests {
     use std::sync::Barrier;
     use std::thread;
+    use std::time::Duration;
 
     use super::*;
+    use crate::Topology;
+    use crate::affinity::{Placement, Seating};
+    use crate::pool::{Seats, Shared};
 
     /// Runs it on as many threads at once as it takes for one not to add to the calling thread's count.
     fn on_another_thread(work: impl Fn() + Sync) {
@@ -152,6 +156,22 @@ mod tests {
         assert_eq!(alone.others(long, 0), 1);
         assert_eq!(alone.others(short, u64::MAX), 1, "as a moment ago");
         assert_eq!(Alone::new().others(long, u64::MAX), 0, "those of another pool");
+    }
+
+    #[test]
+    fn others_are_company_where_they_need_half_of_the_cpus() {
+        for (width, company) in [(2, true), (3, false), (4, false)] {
+            let machine = Topology::regular(1, 1, width);
+            let homes = Seating::new(&machine, width).placement(Placement::Free).homes();
+            let seats = Seats::new(machine, Placement::Free, homes);
+            let mut shared = Shared::new(seats, Duration::ZERO);
+            shared.engage(shared.crew(), width);
+            // It looks each time.
+            shared.patience = 0;
+            assert!(!shared.has_company(u64::MAX), "nothing is known");
+            on_another_thread(|| shared.count_serial());
+            assert_eq!(shared.has_company(u64::MAX), company, "{width} seats");
+        }
     }
 
     #[test]
